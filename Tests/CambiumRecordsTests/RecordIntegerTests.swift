@@ -2,7 +2,7 @@ import Cambium
 import TestFixtures
 import Testing
 
-extension UInt64: PropertyValue {}
+extension UInt64: _PropertyValue {}
 extension UInt64: AttributeValue {
     public static var attributeType: AttributeType { .int64 }
 }

@@ -136,18 +136,6 @@ enum DocstringRecordSnippets {
         return schema
     }
 
-    static func greatest(_ graph: Graph) throws -> Person? {
-        func greatest<Record: EntityRecord, V: PropertyValue>(_ key: KeyPath<Record, V>, _ graph: Graph) throws -> Record? {
-            try graph.first(RecordQuery<Record>().sorted(by: key, .descending))
-        }
-        let oldest = try greatest(\Person.age, graph)
-        return oldest
-    }
-
-    static func form() {
-        if case .attribute(let type, let isOptional, _) = String?.propertyForm { print(type, isOptional) }  // string true
-    }
-
     static func schemas(_ path: String) throws -> Store {
         let store = try Store.open(at: path, creating: Schema(SchemaDefinition(of: Note.self)))
         return store

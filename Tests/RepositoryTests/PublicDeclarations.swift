@@ -1,6 +1,7 @@
 /// The public declarations of one source file, each with the types that contain it: `Store.open(at path: String) throws -> Store`.
 ///
-/// Reads formatted sources: the indentation of a line shows how deep it is nested.
+/// Reads formatted sources: the indentation of a line shows how deep it is nested. As in Swift's own libraries, a declaration with an
+/// underscore is public only for conformances, so it is omitted with its members.
 struct PublicDeclarations {
     private(set) var lines: [String] = []
     /// The number of declarations that are marked `public`. The cases of enumerations and the requirements of protocols do not count.
@@ -13,6 +14,8 @@ struct PublicDeclarations {
         let name: String
         /// The words that begin the members that are as visible as the type itself.
         let memberWords: [String]
+
+        var isUnderscored: Bool { name.split(separator: ".").contains { $0.hasPrefix("_") } }
     }
 
     init(_ file: TextFile) {
@@ -30,7 +33,9 @@ struct PublicDeclarations {
         var words = text.split(separator: " ")
         while let first = words.first, first.hasPrefix("@") { words.removeFirst() }
         let isPublic = words.first == "public"
-        if isPublic, words.dropFirst().first != "import" {
+        if Self.isUnderscored(words) || scopes.contains(where: \.isUnderscored) {
+            // Programs need not know it.
+        } else if isPublic, words.dropFirst().first != "import" {
             count += 1
             lines.append(Self.summary(words.dropFirst().joined(separator: " "), in: scopes.map(\.name)))
         } else if let scope = scopes.last, scope.indentation + 4 == indentation, scope.memberWords.contains(where: { text.hasPrefix($0) }) {
@@ -39,6 +44,15 @@ struct PublicDeclarations {
         if let scope = Self.scope(words.filter { !Self.modifiers.contains(String($0)) }, isPublic: isPublic, indentation) {
             scopes.append(scope)
         }
+    }
+
+    private static let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "typealias", "func", "var", "let", "case"]
+
+    /// Whether the name of a declaration, or the first label of an initializer, begins with an underscore.
+    private static func isUnderscored(_ words: [Substring]) -> Bool {
+        guard let kind = words.firstIndex(where: { kinds.contains($0) || $0.hasPrefix("init") }) else { return false }
+        if words[kind].hasPrefix("init") { return words[kind].hasPrefix("init(_") && words[kind] != "init(_" }
+        return kind + 1 < words.count && words[kind + 1].hasPrefix("_")
     }
 
     private static let modifiers = ["public", "package", "internal", "private", "fileprivate", "final", "indirect"]

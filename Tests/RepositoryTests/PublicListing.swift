@@ -19,7 +19,7 @@ struct PublicListing {
     static let products = [
         Product(name: "CambiumStore", modules: ["CambiumStore", "CambiumGraph", "CambiumModel", "CambiumJSON"], countMax: 529),
         Product(name: "CambiumEdits", modules: ["CambiumEdits"], countMax: 200),
-        Product(name: "CambiumRecords", modules: ["CambiumRecords"], countMax: 309),
+        Product(name: "CambiumRecords", modules: ["CambiumRecords"], countMax: 246),
         Product(name: "CambiumExchange", modules: ["CambiumExchange"], countMax: 200),
         Product(name: "CambiumOperations", modules: ["CambiumOperations"], countMax: 200),
         Product(name: "CambiumProofs", modules: ["CambiumProofs"], countMax: 200),

@@ -87,6 +87,23 @@ struct PublicListingTests {
         #expect(lines(text) == ["enum Kind", "Kind.case one", "Kind.case two(Int)", "protocol Named", "Named.var name: String"])
     }
 
+    @Test func `a declaration with an underscore and its members are not listed`() {
+        let text = """
+            public protocol _Part: Sendable {
+                static var form: Int { get }
+            }
+
+            extension Item: _Part {
+                public init(_part: Int) {}
+                public init(_ part: Int) {}
+                public static var _form: Int { 3 }
+                public mutating func _write(_ part: Int) {}
+                public func write(_part: Int) {}
+            }
+            """
+        #expect(lines(text) == ["Item.init(_ part: Int)", "Item.func write(_part: Int)"])
+    }
+
     @Test func `a declaration that is added, changed or removed is a difference`() {
         func listing(_ text: String) -> PublicListing { PublicListing(of: [TextFile(path: "Sources/Shop/Item.swift", text: text)]) }
         let old = listing("public struct Item {\n    public let name: String\n}\n").text

@@ -60,22 +60,22 @@ extension Graph {
     /// Returns the sum of a property of the records in a query's answer; 0 if there are no values. Throws as `aggregate(_:_:)` does. Also
     /// throws `.limitExceeded` if a query with a limit or an offset has more than 65,536 records in its answer. Complexity: that of
     /// `aggregate(_:_:)`.
-    public func sum<Record: EntityRecord, V: PropertyValue>(
+    public func sum<Record: EntityRecord, V: _PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
     ) throws -> Value { try aggregate(.sum, keyPath, query) }
 
     /// Returns the least value of a property; null if there are no values. Throws as `sum(_:of:)` does.
-    public func min<Record: EntityRecord, V: PropertyValue>(
+    public func min<Record: EntityRecord, V: _PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
     ) throws -> Value { try aggregate(.min, keyPath, query) }
 
     /// Returns the greatest value of a property; null if there are no values. Throws as `sum(_:of:)` does.
-    public func max<Record: EntityRecord, V: PropertyValue>(
+    public func max<Record: EntityRecord, V: _PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
     ) throws -> Value { try aggregate(.max, keyPath, query) }
 
     /// Returns the mean of a property; `nil` if there are no values. Throws as `sum(_:of:)` does.
-    public func average<Record: EntityRecord, V: PropertyValue>(
+    public func average<Record: EntityRecord, V: _PropertyValue>(
         _ keyPath: KeyPath<Record, V>, of query: RecordQuery<Record> = RecordQuery()
     ) throws -> Double? {
         guard case .double(let mean) = try aggregate(.avg, keyPath, query) else { return nil }
@@ -95,7 +95,7 @@ extension Graph {
     ///
     /// Throws as `sum(_:of:)` does. For other functions, pass `query.query` to `aggregate(_:_:)`, which applies sort keys and limits to the
     /// groups.
-    public func counts<Record: EntityRecord, V: PropertyValue>(
+    public func counts<Record: EntityRecord, V: _PropertyValue>(
         _ query: RecordQuery<Record> = RecordQuery(), by field: (RecordFields<Record>) -> RecordField<V>
     ) throws -> [(value: QueryValue, count: Int)] {
         let grouping = Grouping(by: [field(RecordFields()).operand], [.count])

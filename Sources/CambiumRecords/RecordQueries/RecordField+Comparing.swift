@@ -4,25 +4,15 @@ private func compare(_ left: Operand, _ relation: Comparison.Relation, _ right: 
     .comparison(Comparison(left, relation, right, folding: folding))
 }
 
-extension RecordField where V: AttributeValue {
-    /// Whether the value equals a constant.
-    public static func == (left: Self, right: V) -> Condition { compare(left.operand, .equal, .value(right.attributeValue)) }
-    /// Whether the value differs from a constant. Null differs from every constant.
-    public static func != (left: Self, right: V) -> Condition { compare(left.operand, .notEqual, .value(right.attributeValue)) }
-}
-
-extension RecordField {
+extension RecordField where V.ComparedValue: AttributeValue {
     /// Whether the value equals a constant. Null equals `nil`.
-    public static func == <W: AttributeValue>(left: Self, right: W?) -> Condition where V == W? {
+    public static func == (left: Self, right: V.ComparedValue?) -> Condition {
         compare(left.operand, .equal, .value(right?.attributeValue ?? .null))
     }
     /// Whether the value differs from a constant. Null differs from every constant except `nil`.
-    public static func != <W: AttributeValue>(left: Self, right: W?) -> Condition where V == W? {
+    public static func != (left: Self, right: V.ComparedValue?) -> Condition {
         compare(left.operand, .notEqual, .value(right?.attributeValue ?? .null))
     }
-}
-
-extension RecordField where V.ComparedValue: AttributeValue {
     public static func < (left: Self, right: V.ComparedValue) -> Condition {
         compare(left.operand, .less, .value(right.attributeValue))
     }
@@ -55,24 +45,24 @@ extension RecordField where V.ComparedValue: AttributeValue {
 
 // MARK: Objects
 
-extension RecordField where V: LinkedValue {
-    /// Whether the relationship leads to the object that a ref names.
-    public static func == (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .equal, .object(right.id)) }
-    /// Whether the relationship leads to no object, or to an object other than the one that a ref names.
-    public static func != (left: Self, right: Ref<V.Record>) -> Condition { compare(left.operand, .notEqual, .object(right.id)) }
+extension RecordField where V._Target: EntityRecord {
+    /// Whether the relationship leads to the object that a ref names, or to no object if the ref is `nil`.
+    public static func == (left: Self, right: Ref<V._Target>?) -> Condition {
+        compare(left.operand, .equal, right.map { Operand.object($0.id) } ?? .value(.null))
+    }
+    /// Whether the relationship leads to an object other than the one that a ref names, or to any object if the ref is `nil`. A
+    /// relationship that leads to no object differs from every ref.
+    public static func != (left: Self, right: Ref<V._Target>?) -> Condition {
+        compare(left.operand, .notEqual, right.map { Operand.object($0.id) } ?? .value(.null))
+    }
 
     /// Whether the relationship leads to an object that one of the refs names.
-    public func isIn(_ refs: some Sequence<Ref<V.Record>>) -> Condition { compare(operand, .isIn, .objects(refs.map(\.id))) }
-
-    /// Whether the relationship leads to no object.
-    public static func == (left: Self, right: _OptionalNilComparisonType) -> Condition { compare(left.operand, .equal, .value(.null)) }
-    /// Whether the relationship leads to any object.
-    public static func != (left: Self, right: _OptionalNilComparisonType) -> Condition { compare(left.operand, .notEqual, .value(.null)) }
+    public func isIn(_ refs: some Sequence<Ref<V._Target>>) -> Condition { compare(operand, .isIn, .objects(refs.map(\.id))) }
 }
 
-extension RecordField where V: LinkedValues {
+extension RecordField where V._Member: EntityRecord {
     /// Whether the object that a ref names is a member of the relationship.
-    public func contains(_ ref: Ref<V.Record>) -> Condition { compare(operand, .contains, .object(ref.id)) }
+    public func contains(_ ref: Ref<V._Member>) -> Condition { compare(operand, .contains, .object(ref.id)) }
 }
 
 // MARK: Texts

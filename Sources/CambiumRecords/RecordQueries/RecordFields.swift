@@ -12,7 +12,7 @@ public struct RecordFields<Record: EntityRecord>: Sendable {
     /// The property to which a key path of the record leads.
     ///
     /// If the record's schema does not list the property, each query with this property throws `.invalidInput`.
-    public subscript<V: PropertyValue>(dynamicMember keyPath: KeyPath<Record, V>) -> RecordField<V> {
+    public subscript<V: _PropertyValue>(dynamicMember keyPath: KeyPath<Record, V>) -> RecordField<V> {
         RecordField([Record.fieldName(of: keyPath)])
     }
 
@@ -27,7 +27,7 @@ public struct RecordFields<Record: EntityRecord>: Sendable {
 /// let notes = try graph.fetch(long.sorted(.descending) { $0.items.sum(\.price) })
 /// ```
 @dynamicMemberLookup
-public struct RecordField<V: PropertyValue>: Sendable {
+public struct RecordField<V: _PropertyValue>: Sendable {
     package let operand: Operand
 
     init(_ operand: Operand) { self.operand = operand }
@@ -45,17 +45,17 @@ public struct RecordField<V: PropertyValue>: Sendable {
     }
 }
 
-extension RecordField where V: LinkedValue {
+extension RecordField where V._Target: EntityRecord {
     /// A property of the record to which the relationship leads. Null if the relationship leads to no object.
-    public subscript<W: PropertyValue>(dynamicMember keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
-        RecordField<W>(names + [V.Record.fieldName(of: keyPath)])
+    public subscript<W: _PropertyValue>(dynamicMember keyPath: KeyPath<V._Target, W>) -> RecordField<W> {
+        RecordField<W>(names + [V._Target.fieldName(of: keyPath)])
     }
 }
 
-extension RecordField where V: LinkedValues {
+extension RecordField where V._Member: EntityRecord {
     private var path: QueryPath { QueryPath(names) }
 
-    private func related(_ quantifier: Quantifier, _ condition: (RecordFields<V.Record>) -> Condition) -> Condition {
+    private func related(_ quantifier: Quantifier, _ condition: (RecordFields<V._Member>) -> Condition) -> Condition {
         .related(quantifier, path, condition(RecordFields()))
     }
 
@@ -64,11 +64,11 @@ extension RecordField where V: LinkedValues {
     }
 
     /// Whether at least one member satisfies a condition.
-    public func any(_ condition: (RecordFields<V.Record>) -> Condition) -> Condition { related(.any, condition) }
+    public func any(_ condition: (RecordFields<V._Member>) -> Condition) -> Condition { related(.any, condition) }
     /// Whether each member satisfies a condition. True if there are no members.
-    public func all(_ condition: (RecordFields<V.Record>) -> Condition) -> Condition { related(.all, condition) }
+    public func all(_ condition: (RecordFields<V._Member>) -> Condition) -> Condition { related(.all, condition) }
     /// Whether no member satisfies a condition.
-    public func none(_ condition: (RecordFields<V.Record>) -> Condition) -> Condition { related(.none, condition) }
+    public func none(_ condition: (RecordFields<V._Member>) -> Condition) -> Condition { related(.none, condition) }
 
     /// The number of members.
     public var count: RecordField<Int> { aggregate(.count, nil) }
@@ -76,19 +76,19 @@ extension RecordField where V: LinkedValues {
     public var isEmpty: Condition { count == 0 }
 
     /// The sum of a property of the members; 0 if there are no values.
-    public func sum<W: PropertyValue>(_ keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
-        aggregate(.sum, V.Record.fieldName(of: keyPath))
+    public func sum<W: _PropertyValue>(_ keyPath: KeyPath<V._Member, W>) -> RecordField<W> {
+        aggregate(.sum, V._Member.fieldName(of: keyPath))
     }
     /// The least value of a property of the members; null if there are no values.
-    public func min<W: PropertyValue>(_ keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
-        aggregate(.min, V.Record.fieldName(of: keyPath))
+    public func min<W: _PropertyValue>(_ keyPath: KeyPath<V._Member, W>) -> RecordField<W> {
+        aggregate(.min, V._Member.fieldName(of: keyPath))
     }
     /// The greatest value of a property of the members; null if there are no values.
-    public func max<W: PropertyValue>(_ keyPath: KeyPath<V.Record, W>) -> RecordField<W> {
-        aggregate(.max, V.Record.fieldName(of: keyPath))
+    public func max<W: _PropertyValue>(_ keyPath: KeyPath<V._Member, W>) -> RecordField<W> {
+        aggregate(.max, V._Member.fieldName(of: keyPath))
     }
     /// The mean of a property of the members; null if there are no values.
-    public func average<W: PropertyValue>(_ keyPath: KeyPath<V.Record, W>) -> RecordField<Double> {
-        aggregate(.avg, V.Record.fieldName(of: keyPath))
+    public func average<W: _PropertyValue>(_ keyPath: KeyPath<V._Member, W>) -> RecordField<Double> {
+        aggregate(.avg, V._Member.fieldName(of: keyPath))
     }
 }

@@ -30,14 +30,14 @@ public struct RecordQuery<Record: EntityRecord>: Sendable {
     }
 
     /// Returns this query with another sort key after the existing ones.
-    public func sorted<V: PropertyValue>(
+    public func sorted<V: _PropertyValue>(
         by keyPath: KeyPath<Record, V>, _ direction: SortKey.Direction = .ascending, nulls: SortKey.Nulls? = nil, folding: Folding = []
     ) -> Self {
         sorted(by: RecordFields<Record>()[dynamicMember: keyPath], direction, nulls: nulls, folding: folding)
     }
 
     /// Returns this query with another sort key after the existing ones: a property at the end of a path, as in `sorted { $0.city.name }`.
-    public func sorted<V: PropertyValue>(
+    public func sorted<V: _PropertyValue>(
         _ direction: SortKey.Direction = .ascending, nulls: SortKey.Nulls? = nil, folding: Folding = [],
         by field: (RecordFields<Record>) -> RecordField<V>
     ) -> Self {

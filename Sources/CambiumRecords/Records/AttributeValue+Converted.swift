@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// An attribute type whose values are converted to and from a `Value`.
+/// An attribute type of Swift or Foundation.
 protocol ConvertedValue: AttributeValue {
     /// The type of the attribute in a schema.
     static var storedType: AttributeType { get }
@@ -67,7 +67,7 @@ extension Data: AttributeValue, ConvertedValue {
 protocol SpelledValue: ConvertedValue {}
 
 extension SpelledValue {
-    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+    public mutating func _write(_ property: Int, to row: inout RecordWriter) throws {
         if row.wantsAttributes { try row.put(property, stored) { try Self(attributeValue: $0).stored } }
     }
 }

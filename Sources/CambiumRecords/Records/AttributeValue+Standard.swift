@@ -1,40 +1,30 @@
-// `Bool`, `String`, `Double` and whole numbers are read directly from their columns. All other types conform to `ConvertedValue`: they are
-// converted from a `Value`.
+// `Bool`, `String`, `Double` and whole numbers are read directly from their columns. All other types are converted from a `Value`.
 
-extension Bool: AttributeValue {
-    public static var attributeType: AttributeType { .bool }
-    public var attributeValue: Value { .bool(self) }
-    public init(attributeValue: Value) throws {
-        guard case .bool(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
-        self = value
-    }
-    public init(property: Int, of row: inout RecordReader) throws { self = try row.bool(property) }
+extension Bool: AttributeValue, ConvertedValue {
+    static var storedType: AttributeType { .bool }
+    var stored: Value { .bool(self) }
+    static func restored(_ value: Value) -> Bool? { if case .bool(let value) = value { value } else { nil } }
+    public init(_property property: Int, of row: inout RecordReader) throws { self = try row.bool(property) }
     @inlinable
-    public static func value(of column: Column, at place: ObjectPlace) -> Bool? { column.bool(at: place) }
+    public static func _value(of column: Column, at place: ObjectPlace) -> Bool? { column.bool(at: place) }
 }
 
-extension String: AttributeValue {
-    public static var attributeType: AttributeType { .string }
-    public var attributeValue: Value { .string(self) }
-    public init(attributeValue: Value) throws {
-        guard case .string(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
-        self = value
-    }
-    public init(property: Int, of row: inout RecordReader) throws { self = try row.string(property) }
+extension String: AttributeValue, ConvertedValue {
+    static var storedType: AttributeType { .string }
+    var stored: Value { .string(self) }
+    static func restored(_ value: Value) -> String? { if case .string(let value) = value { value } else { nil } }
+    public init(_property property: Int, of row: inout RecordReader) throws { self = try row.string(property) }
     @inlinable
-    public static func value(of column: Column, at place: ObjectPlace) -> String? { column.string(at: place) }
+    public static func _value(of column: Column, at place: ObjectPlace) -> String? { column.string(at: place) }
 }
 
-extension Double: AttributeValue {
-    public static var attributeType: AttributeType { .double }
-    public var attributeValue: Value { .double(self) }
-    public init(attributeValue: Value) throws {
-        guard case .double(let value) = attributeValue else { throw ValueMismatch(of: Self.self) }
-        self = value
-    }
-    public init(property: Int, of row: inout RecordReader) throws { self = try row.double(property) }
+extension Double: AttributeValue, ConvertedValue {
+    static var storedType: AttributeType { .double }
+    var stored: Value { .double(self) }
+    static func restored(_ value: Value) -> Double? { if case .double(let value) = value { value } else { nil } }
+    public init(_property property: Int, of row: inout RecordReader) throws { self = try row.double(property) }
     @inlinable
-    public static func value(of column: Column, at place: ObjectPlace) -> Double? { column.double(at: place) }
+    public static func _value(of column: Column, at place: ObjectPlace) -> Double? { column.double(at: place) }
 }
 
 /// The whole-number types of Swift. The stored attribute may have another whole-number type. Reading a stored number that the Swift type
@@ -55,7 +45,7 @@ extension AttributeValue where Self: FixedWidthInteger {
         guard let exact = Self(exactly: value) else { throw ValueMismatch(description: "\(Self.self) cannot hold \(value)") }
         self = exact
     }
-    public init(property: Int, of row: inout RecordReader) throws {
+    public init(_property property: Int, of row: inout RecordReader) throws {
         let value = try row.int(property)
         guard let exact = Self(exactly: value) else {
             throw row.mismatch(property, .int(value), ValueMismatch(description: "\(Self.self) cannot hold this number"))
@@ -66,11 +56,11 @@ extension AttributeValue where Self: FixedWidthInteger {
 
 extension Int: AttributeValue {
     @inlinable
-    public static func value(of column: Column, at place: ObjectPlace) -> Int? { column.int(at: place).map(Int.init) }
+    public static func _value(of column: Column, at place: ObjectPlace) -> Int? { column.int(at: place).map(Int.init) }
 }
 extension Int64: AttributeValue {
     @inlinable
-    public static func value(of column: Column, at place: ObjectPlace) -> Int64? { column.int(at: place) }
+    public static func _value(of column: Column, at place: ObjectPlace) -> Int64? { column.int(at: place) }
 }
 extension Int32: AttributeValue {}
 extension Int16: AttributeValue {}

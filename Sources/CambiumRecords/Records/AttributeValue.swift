@@ -17,7 +17,7 @@
 ///     init(attributeValue: Value) throws { count = try Int64(attributeValue: attributeValue) }
 /// }
 /// ```
-public protocol AttributeValue: PropertyValue where ComparedValue == Self {
+public protocol AttributeValue: _PropertyValue where ComparedValue == Self {
     /// The type of the attribute in a schema.
     static var attributeType: AttributeType { get }
 
@@ -33,26 +33,26 @@ public protocol AttributeValue: PropertyValue where ComparedValue == Self {
 
     /// Returns the value that an object has in a column (the values of one attribute). Returns `nil` if the value is null, or if the type
     /// cannot hold the value.
-    static func value(of column: Column, at place: ObjectPlace) -> Self?
+    static func _value(of column: Column, at place: ObjectPlace) -> Self?
 }
 
 extension AttributeValue {
     public static var allowedValues: [Value]? { nil }
 
-    public static func value(of column: Column, at place: ObjectPlace) -> Self? {
+    public static func _value(of column: Column, at place: ObjectPlace) -> Self? {
         let value = column.value(at: place)
         return value.isNull ? nil : try? Self(attributeValue: value)
     }
 
-    public static var propertyForm: PropertyForm { .attribute(attributeType, isOptional: false, allowed: allowedValues) }
+    public static var _form: _PropertyForm { .attribute(attributeType, isOptional: false, allowed: allowedValues) }
 
-    public init(property: Int, of row: inout RecordReader) throws {
+    public init(_property property: Int, of row: inout RecordReader) throws {
         let value = try row.value(property)
         do { self = try Self(attributeValue: value) } catch { throw row.mismatch(property, value, error) }
     }
 
     @inlinable
-    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+    public mutating func _write(_ property: Int, to row: inout RecordWriter) throws {
         if row.wantsAttributes { try row.put(property, attributeValue) }
     }
 }
@@ -90,14 +90,14 @@ extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue: 
 ///
 /// The keys of the stored text are in ascending order, so equal values have equal texts. Values that contain sets are an exception. Dates
 /// are texts in ISO 8601 with all of their digits. A date outside of the years 1 to 9999 cannot be saved.
-public protocol JSONAttribute: PropertyValue, Codable {}
+public protocol JSONAttribute: _PropertyValue, Codable {}
 
 extension JSONAttribute {
-    public static var propertyForm: PropertyForm { .attribute(.json, isOptional: false, allowed: nil) }
+    public static var _form: _PropertyForm { .attribute(.json, isOptional: false, allowed: nil) }
 
     @inlinable
-    public init(property: Int, of row: inout RecordReader) throws { self = try row.readJSON(property) }
+    public init(_property property: Int, of row: inout RecordReader) throws { self = try row.readJSON(property) }
 
     @inlinable
-    public mutating func write(property: Int, to row: inout RecordWriter) throws { try row.writeJSON(property, self) }
+    public mutating func _write(_ property: Int, to row: inout RecordWriter) throws { try row.writeJSON(property, self) }
 }

@@ -76,13 +76,17 @@ extension EditConflict {
     }
 
     /// Returns the objects that a to-one relationship leads to, or `nil` if the conflict is not about this property.
-    public func values<Record: EntityRecord, V: LinkedValue>(of keyPath: KeyPath<Record, V>) -> EditConflictValues<Ref<V.Record>?>? {
-        values(keyPath) { refs($0, V.Record.self).first }
+    public func values<Record: EntityRecord, V: _PropertyValue>(
+        of keyPath: KeyPath<Record, V>
+    ) -> EditConflictValues<Ref<V._Target>?>? where V._Target: EntityRecord {
+        values(keyPath) { refs($0, V._Target.self).first }
     }
 
     /// Returns the members of a to-many relationship, or `nil` if the conflict is not about this property.
-    public func values<Record: EntityRecord, V: LinkedValues>(of keyPath: KeyPath<Record, V>) -> EditConflictValues<[Ref<V.Record>]>? {
-        values(keyPath) { refs($0, V.Record.self) }
+    public func values<Record: EntityRecord, V: _PropertyValue>(
+        of keyPath: KeyPath<Record, V>
+    ) -> EditConflictValues<[Ref<V._Member>]>? where V._Member: EntityRecord {
+        values(keyPath) { refs($0, V._Member.self) }
     }
 
     private func values<Record: EntityRecord, V: Sendable>(

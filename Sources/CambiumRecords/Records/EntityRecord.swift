@@ -26,7 +26,7 @@
 ///
 /// A struct may have only some of the properties of its entity: a save leaves the other properties unchanged. Several structs may be views
 /// of one entity. A property whose type is another `EntityRecord` is a nested record: it is read and saved with its owner.
-public protocol EntityRecord: RelatedValue, ArrayElement where Record == Self {
+public protocol EntityRecord: _RelatedValue, _ArrayElement where _Target == Self {
     /// The entity and the stored properties, in the order of the struct's declaration.
     static var recordSchema: RecordSchema<Self> { get }
 
@@ -49,18 +49,14 @@ extension EntityRecord {
     }
 
     @inlinable
-    public init(property: Int, of row: inout RecordReader) throws {
-        self = try row.readTarget(property)
-    }
+    public init(_property property: Int, of row: inout RecordReader) throws { self = try row.readTarget(property) }
 
     @inlinable
-    public mutating func write(property: Int, to row: inout RecordWriter) throws {
-        try row.writeTarget(property, &self)
-    }
+    public mutating func _write(_ property: Int, to row: inout RecordWriter) throws { try row.writeTarget(property, &self) }
 
-    public static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Self? { try row.nested(at: place) }
+    public static func _related(at place: ObjectPlace, of row: inout RecordReader) throws -> Self? { try row.nested(at: place) }
 
-    public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.saveNested(&self, property) }
+    public mutating func _save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.saveNested(&self, property) }
 
     /// Returns the stored name of a property. If the schema does not list a key path, the name is the description of the key path. No
     /// entity has a property of this name, so a query with this name throws `.invalidInput`.

@@ -20,7 +20,7 @@ struct MemberKey: Comparable {
 
 extension RecordWriter {
     /// Returns the members of a set in the order of their keys.
-    mutating func inOrder<Element: RelatedValue>(_ members: Set<Element>) -> [Element] {
+    mutating func inOrder<Element: _RelatedValue>(_ members: Set<Element>) -> [Element] {
         if members.count < 2 || isClearing { return Array(members) }
         var found: [(key: MemberKey, member: Element)] = []
         for member in members { found.append((key(of: member), member)) }

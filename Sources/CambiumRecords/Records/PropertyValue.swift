@@ -1,40 +1,32 @@
-/// A type that a stored property of an `EntityRecord` can have.
+/// A type that a stored property of a record can have. Programs conform their types to `AttributeValue` or `JSONAttribute` instead.
 ///
-/// ```swift
-/// func greatest<Record: EntityRecord, V: PropertyValue>(_ key: KeyPath<Record, V>, _ graph: Graph) throws -> Record? {
-///     try graph.first(RecordQuery<Record>().sorted(by: key, .descending))
-/// }
-/// let oldest = try greatest(\Person.age, graph)
-/// ```
-///
-/// Conforming types are the attribute types (see `AttributeValue`), other records, `Ref`, `ToMany`, optionals of these, and arrays and sets
-/// of records and refs. A program's own types conform to `AttributeValue`, which has fewer requirements.
-public protocol PropertyValue: Sendable {
+/// Conforming types are the attribute types, records, `Ref`, `ToMany`, optionals of these, and arrays and sets of records and refs.
+public protocol _PropertyValue: Sendable {
     /// The type of the values with which a condition compares the property: the type itself, or the type inside of an optional.
     associatedtype ComparedValue: Sendable = Self
+    /// The record of the object to which the property leads; `Void` if the property is not a to-one relationship.
+    associatedtype _Target = Void
+    /// The record of the objects to which the property leads; `Void` if the property is not a to-many relationship.
+    associatedtype _Member = Void
 
     /// The form that the property has in a schema.
-    static var propertyForm: PropertyForm { get }
+    static var _form: _PropertyForm { get }
 
     /// Reads the property that has the given index in the record's schema.
-    init(property: Int, of row: inout RecordReader) throws
+    init(_property: Int, of row: inout RecordReader) throws
 
     /// Writes the property that has the given index in the record's schema.
-    mutating func write(property: Int, to row: inout RecordWriter) throws
+    mutating func _write(_ property: Int, to row: inout RecordWriter) throws
 }
 
 /// The form that a property has in a schema: an attribute or a relationship, and whether it may be null.
-///
-/// ```swift
-/// if case .attribute(let type, let isOptional, _) = String?.propertyForm { print(type, isOptional) }  // string true
-/// ```
-public enum PropertyForm: Sendable {
+public enum _PropertyForm: Sendable {
     /// - Parameter allowed: The only values that the attribute may have; `nil` for any value of the type.
     case attribute(AttributeType, isOptional: Bool, allowed: [Value]?)
     case relationship(to: any EntityRecord.Type, RelationshipDefinition.Cardinality, isOptional: Bool)
 
     /// The form of an optional property of the same type.
-    var optional: PropertyForm {
+    var optional: Self {
         switch self {
         case .attribute(let type, _, let allowed): .attribute(type, isOptional: true, allowed: allowed)
         case .relationship(let record, let cardinality, _): .relationship(to: record, cardinality, isOptional: true)
@@ -42,24 +34,28 @@ public enum PropertyForm: Sendable {
     }
 }
 
-extension Optional: PropertyValue where Wrapped: PropertyValue {
-    public typealias ComparedValue = Wrapped.ComparedValue
+typealias PropertyForm = _PropertyForm
 
-    public static var propertyForm: PropertyForm { Wrapped.propertyForm.optional }
+extension Optional: _PropertyValue where Wrapped: _PropertyValue {
+    public typealias ComparedValue = Wrapped.ComparedValue
+    public typealias _Target = Wrapped._Target
+    public typealias _Member = Wrapped._Member
+
+    public static var _form: _PropertyForm { Wrapped._form.optional }
 
     @inlinable
-    public init(property: Int, of row: inout RecordReader) throws {
-        self = try row.isNil(property, Wrapped.self) ? nil : Wrapped(property: property, of: &row)
+    public init(_property property: Int, of row: inout RecordReader) throws {
+        self = try row.isNil(property, Wrapped.self) ? nil : Wrapped(_property: property, of: &row)
     }
 
     @inlinable
-    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+    public mutating func _write(_ property: Int, to row: inout RecordWriter) throws {
         if self == nil {
             self = try row.writeNull(property, Wrapped.self)
         } else if row.omitsContainer(property, Wrapped.self) {
             self = nil
         } else {
-            try self?.write(property: property, to: &row)
+            try self?._write(property, to: &row)
         }
     }
 }

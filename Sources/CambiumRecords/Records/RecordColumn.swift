@@ -12,7 +12,7 @@ public struct RecordColumn<V: AttributeValue> {
 
     /// The value of an object; `nil` if the value is null, or if the type cannot hold the value.
     @inlinable
-    public subscript(place: ObjectPlace) -> V? { V.value(of: column, at: place) }
+    public subscript(place: ObjectPlace) -> V? { V._value(of: column, at: place) }
 }
 
 extension Graph {
@@ -23,7 +23,7 @@ extension Graph {
     /// Complexity: O(objects of the hierarchy / 128).
     ///
     /// - Parameter keyPath: A property that is an attribute. If its type is optional, the values of the column have the wrapped type.
-    public func column<Record: EntityRecord, V: PropertyValue>(
+    public func column<Record: EntityRecord, V: _PropertyValue>(
         _ keyPath: KeyPath<Record, V>
     ) throws -> RecordColumn<V.ComparedValue> where V.ComparedValue: AttributeValue {
         RecordColumn(column(try attribute(keyPath)))

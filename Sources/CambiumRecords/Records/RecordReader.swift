@@ -99,12 +99,12 @@ public struct RecordReader: ~Copyable {
     /// Throws `.unknownName` if the record's schema does not have the property. Throws `.unexpectedValue` for a value that the type cannot
     /// hold, such as null for a type that is not optional. Throws `.limitExceeded` if records are nested more than 128 levels deep.
     @inlinable
-    public mutating func read<V: PropertyValue>(_ name: String) throws -> V { try V(property: index(of: name), of: &self) }
+    public mutating func read<V: _PropertyValue>(_ name: String) throws -> V { try V(_property: index(of: name), of: &self) }
 
     /// Returns the value of the property that has the given index in the record's schema. Throws the same errors as the `read(_:)` that
     /// takes a name, except `.unknownName`. An index that the schema does not have ends the process.
     @inlinable
-    public mutating func read<V: PropertyValue>(_ property: Int) throws -> V { try V(property: property, of: &self) }
+    public mutating func read<V: _PropertyValue>(_ property: Int) throws -> V { try V(_property: property, of: &self) }
 
     /// Returns a value of any Codable type from an attribute of type `json`.
     ///
@@ -166,13 +166,13 @@ public struct RecordReader: ~Copyable {
 
     /// Returns the values of all members of a relationship. If the values are records, omits this record and the records that contain it,
     /// because a struct cannot contain itself.
-    mutating func related<Element: RelatedValue>(_ property: Int) throws -> [Element] {
+    mutating func related<Element: _RelatedValue>(_ property: Int) throws -> [Element] {
         guard case .relationship(let relationship, let end) = binding.property(property) else { throw missing(property) }
         let places = places(relationship, end)
         var elements: [Element] = []
         elements.reserveCapacity(places.count)
         for place in places {
-            if let element = try Element.related(at: place, of: &self) { elements.append(element) }
+            if let element = try Element._related(at: place, of: &self) { elements.append(element) }
         }
         return elements
     }

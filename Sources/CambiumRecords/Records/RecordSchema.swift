@@ -120,10 +120,10 @@ public struct RecordProperty<Record>: Sendable {
     ///   - name: The name of the property in the store.
     ///   - keyPath: The property of the struct.
     ///   - options: The rules of the property.
-    public init<V: PropertyValue>(_ name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
+    public init<V: _PropertyValue>(_ name: String, _ keyPath: any KeyPath<Record, V> & Sendable, _ options: PropertyOption...) {
         self.keyPath = keyPath
         isVariable = keyPath is WritableKeyPath<Record, V>
-        description = RecordDescription.Property(name: name, form: V.propertyForm, options: options, holdsRecords: holdsRecords(V.self))
+        description = RecordDescription.Property(name: name, form: V._form, options: options, holdsRecords: holdsRecords(V.self))
         write = { record, index, row in
             if let variable = keyPath as? WritableKeyPath<Record, V> {
                 try row.write(index, &record[keyPath: variable])

@@ -7,23 +7,23 @@ extension RecordWriter {
     /// Throws `.unknownName` if the record's schema does not have the property. Throws `.ruleViolated` for a value that the schema does not
     /// allow, and `.invalidInput` for an object that the relationship cannot hold.
     @inlinable
-    public mutating func write<V: PropertyValue>(_ name: String, _ value: inout V) throws {
-        try value.write(property: index(of: name), to: &self)
+    public mutating func write<V: _PropertyValue>(_ name: String, _ value: inout V) throws {
+        try value._write(index(of: name), to: &self)
     }
 
     /// Writes the property that has the given index in the record's schema. Throws the same errors as the `write(_:_:)` that takes a name,
     /// except `.unknownName`. An index that the schema does not have ends the process.
     @inlinable
-    public mutating func write<V: PropertyValue>(_ property: Int, _ value: inout V) throws {
-        try value.write(property: property, to: &self)
+    public mutating func write<V: _PropertyValue>(_ property: Int, _ value: inout V) throws {
+        try value._write(property, to: &self)
     }
 
     /// Writes a property that is declared with `let`. Throws `.invalidInput` if the property contains a new record, because a constant
     /// cannot store the record's ref.
-    public mutating func write<V: PropertyValue>(_ property: Int, constant value: V) throws {
+    public mutating func write<V: _PropertyValue>(_ property: Int, constant value: V) throws {
         var copy = value
         let count = insertedCount
-        try copy.write(property: property, to: &self)
+        try copy._write(property, to: &self)
         guard insertedCount == count || !wantsRelationships else {
             let name = current.binding.property(property).name
             throw CambiumError(
@@ -34,7 +34,7 @@ extension RecordWriter {
     }
 
     /// Writes a property that is declared with `let`, by its name. Throws the same errors as the `write(_:constant:)` that takes an index.
-    public mutating func write<V: PropertyValue>(_ name: String, constant value: V) throws {
+    public mutating func write<V: _PropertyValue>(_ name: String, constant value: V) throws {
         try write(index(of: name), constant: value)
     }
 

@@ -49,13 +49,15 @@ extension Ref: CustomStringConvertible {
     }
 }
 
-extension Ref: RelatedValue, ArrayElement {
-    public init(property: Int, of row: inout RecordReader) throws {
+extension Ref: _RelatedValue, _ArrayElement {
+    public typealias _Target = Record
+
+    public init(_property property: Int, of row: inout RecordReader) throws {
         guard let target = row.target(property) else { throw row.missing(property) }
         self = row.reference(to: target)
     }
 
-    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+    public mutating func _write(_ property: Int, to row: inout RecordWriter) throws {
         try row.trackOwner(property, self)
         if row.writesRelationship(property) {
             try row.setTarget(property, try row.existing(self), of: Ref.self)
@@ -64,9 +66,9 @@ extension Ref: RelatedValue, ArrayElement {
         }
     }
 
-    public static func related(at place: ObjectPlace, of row: inout RecordReader) throws -> Ref? { row.reference(to: place) }
+    public static func _related(at place: ObjectPlace, of row: inout RecordReader) throws -> Ref? { row.reference(to: place) }
 
-    public mutating func save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.existing(self) }
+    public mutating func _save(in row: inout RecordWriter, _ property: Int) throws -> ObjectID { try row.existing(self) }
 }
 
 /// A `Ref` of any record type. `RecordWriter` uses this protocol to create a ref without knowing the record type.

@@ -123,12 +123,14 @@ extension ToMany: ExpressibleByArrayLiteral {
     public init(arrayLiteral refs: Ref<Record>...) { self.init(refs) }
 }
 
-extension ToMany: PropertyValue {
-    public static var propertyForm: PropertyForm { .relationship(to: Record.self, .toMany, isOptional: false) }
+extension ToMany: _PropertyValue {
+    public typealias _Member = Record
 
-    public init(property: Int, of row: inout RecordReader) throws { self = try row.members(property) }
+    public static var _form: _PropertyForm { .relationship(to: Record.self, .toMany, isOptional: false) }
 
-    public mutating func write(property: Int, to row: inout RecordWriter) throws {
+    public init(_property property: Int, of row: inout RecordReader) throws { self = try row.members(property) }
+
+    public mutating func _write(_ property: Int, to row: inout RecordWriter) throws {
         guard row.writesRelationship(property) else { return }
         switch source {
         case .stored(let members): if row.keepsMembers(property, of: members.owner) { return }
