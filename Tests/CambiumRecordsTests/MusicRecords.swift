@@ -1,11 +1,11 @@
 import Cambium
 import FoundationEssentials
 
-/// Hand-written records for decoders and encoders: an ordered list, an identity of two attributes, and JSON of any form.
-struct Playlist: EntityRecord, Equatable {
-    var id: Int
+/// Records for decoders and encoders: an ordered list, an identity of two attributes, and JSON of any form.
+struct Playlist: BlankRecord, Equatable {
+    var id = 0
     var title: String?
-    var songs: [Song]
+    var songs: [Song] = []
     var ref: Ref<Playlist>?
 
     static let recordSchema = RecordSchema<Playlist>("Playlist") {
@@ -13,17 +13,10 @@ struct Playlist: EntityRecord, Equatable {
         RecordProperty("title", \.title)
         RecordProperty("songs", \.songs, .inverse(\Song.playlists))
     }
-
-    init(from row: inout RecordReader) throws {
-        id = try row.read("id")
-        title = try row.read("title")
-        songs = try row.read("songs")
-        ref = row.ref()
-    }
 }
 
-struct Song: EntityRecord, Equatable {
-    var id: Int
+struct Song: BlankRecord, Equatable {
+    var id = 0
     var title: String?
     var gain: Double?
     var price: DecimalNumber?
@@ -44,24 +37,13 @@ struct Song: EntityRecord, Equatable {
         RecordProperty("playlists", \.playlists)
     }
 
+    init() {}
     init(_ id: Int) { self.id = id }
-
-    init(from row: inout RecordReader) throws {
-        id = try row.read("id")
-        title = try row.read("title")
-        gain = try row.read("gain")
-        price = try row.read("price")
-        recorded = try row.read("recorded")
-        cover = try row.read("cover")
-        extra = try row.read("extra")
-        playlists = try row.read("playlists")
-        ref = row.ref()
-    }
 }
 
-struct Seat: EntityRecord, Equatable {
-    var row: String
-    var number: Int
+struct Seat: BlankRecord, Equatable {
+    var row = ""
+    var number = 0
     var guest: String?
     var ref: Ref<Seat>?
 
@@ -69,13 +51,6 @@ struct Seat: EntityRecord, Equatable {
         RecordProperty("row", \.row, .identity)
         RecordProperty("number", \.number, .identity)
         RecordProperty("guest", \.guest)
-    }
-
-    init(from row: inout RecordReader) throws {
-        self.row = try row.read("row")
-        number = try row.read("number")
-        guest = try row.read("guest")
-        ref = row.ref()
     }
 }
 

@@ -5,54 +5,45 @@ import Testing
 
 /// Records whose identity contains a to-one relationship.
 @Suite struct RecordOwnerTests {
-    struct Project: EntityRecord {
+    struct Project: BlankRecord {
         static let recordSchema = RecordSchema<Project>("Project") {
             RecordProperty("key", \.key, .identity)
             RecordProperty("issues", \.issues, .inverse("project"))
         }
-        var key: String
+        var key = ""
         var issues: [Issue] = []
         var ref: Ref<Project>?
+        init() {}
         init(_ key: String, _ issues: [Issue] = []) { (self.key, self.issues) = (key, issues) }
-        init(from row: inout RecordReader) throws {
-            (key, issues) = (try row.read("key"), try row.read("issues"))
-            ref = row.ref()
-        }
     }
 
     /// An issue inside of its project.
-    struct Issue: EntityRecord {
+    struct Issue: BlankRecord {
         static let recordSchema = RecordSchema<Issue>("Issue") {
             RecordProperty("number", \.number, .identity)
             RecordProperty("title", \.title)
         }
-        var number: Int
-        var title: String
+        var number = 0
+        var title = ""
         var ref: Ref<Issue>?
+        init() {}
         init(_ number: Int, _ title: String = "") { (self.number, self.title) = (number, title) }
-        init(from row: inout RecordReader) throws {
-            (number, title) = (try row.read("number"), try row.read("title"))
-            ref = row.ref()
-        }
     }
 
     /// The same entity with a reference to the project.
-    struct Ticket: EntityRecord {
+    struct Ticket: BlankRecord {
         static let recordSchema = RecordSchema<Ticket>("Issue") {
             RecordProperty("project", \.project, .identity)
             RecordProperty("number", \.number, .identity)
             RecordProperty("title", \.title)
         }
         var project: Ref<Project>?
-        var number: Int
-        var title: String
+        var number = 0
+        var title = ""
         var ref: Ref<Ticket>?
+        init() {}
         init(_ project: Ref<Project>?, _ number: Int, _ title: String) {
             (self.project, self.number, self.title) = (project, number, title)
-        }
-        init(from row: inout RecordReader) throws {
-            (project, number, title) = (try row.read("project"), try row.read("number"), try row.read("title"))
-            ref = row.ref()
         }
     }
 

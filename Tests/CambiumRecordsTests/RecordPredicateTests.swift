@@ -6,11 +6,11 @@ import Testing
 @Suite("Predicates of Foundation")
 struct RecordPredicateTests {
     /// A record whose related records are nested, so that predicates can follow them.
-    struct Child: EntityRecord, Equatable {
-        var name: String
-        var age: Int
+    struct Child: BlankRecord, Equatable {
+        var name = ""
+        var age = 0
         var nick: String?
-        var isAway: Bool
+        var isAway = false
         var ref: Ref<Child>?
 
         static let recordSchema = RecordSchema<Child>("Child") {
@@ -19,18 +19,15 @@ struct RecordPredicateTests {
             RecordProperty("nick", \.nick)
             RecordProperty("isAway", \.isAway)
         }
+        init() {}
         init(_ name: String, _ age: Int, nick: String? = nil, isAway: Bool = false) {
             (self.name, self.age, self.nick, self.isAway) = (name, age, nick, isAway)
         }
-        init(from row: inout RecordReader) throws {
-            (name, age, nick, isAway) = (try row.read(0), try row.read(1), try row.read(2), try row.read(3))
-            ref = row.ref()
-        }
     }
 
-    struct Parent: EntityRecord, Equatable {
-        var name: String
-        var children: [Child]
+    struct Parent: BlankRecord, Equatable {
+        var name = ""
+        var children: [Child] = []
         var favorite: Child?
         var ref: Ref<Parent>?
         var comment = ""
@@ -40,17 +37,14 @@ struct RecordPredicateTests {
             RecordProperty("children", \.children)
             RecordProperty("favorite", \.favorite)
         }
+        init() {}
         init(_ name: String, _ children: [Child], favorite: Child? = nil) {
             (self.name, self.children, self.favorite) = (name, children, favorite)
         }
-        init(from row: inout RecordReader) throws {
-            (name, children, favorite) = (try row.read(0), try row.read(1), try row.read(2))
-            ref = row.ref()
-        }
     }
 
-    struct House: EntityRecord, Equatable {
-        var name: String
+    struct House: BlankRecord, Equatable {
+        var name = ""
         var owner: Parent?
         var ref: Ref<House>?
 
@@ -58,11 +52,8 @@ struct RecordPredicateTests {
             RecordProperty("name", \.name)
             RecordProperty("owner", \.owner)
         }
+        init() {}
         init(_ name: String, owner: Parent? = nil) { (self.name, self.owner) = (name, owner) }
-        init(from row: inout RecordReader) throws {
-            (name, owner) = (try row.read(0), try row.read(1))
-            ref = row.ref()
-        }
     }
 
     private let store: Store

@@ -96,28 +96,21 @@ struct RecordSchemaTests {
 
     @Test("a record of a sub-entity inherits")
     func inheritance() throws {
-        struct Party: EntityRecord {
-            var name: String
+        struct Party: BlankRecord {
+            var name = ""
             var ref: Ref<Party>?
             static let recordSchema = RecordSchema<Party>("Party", isAbstract: true) { RecordProperty("name", \.name, .identity) }
-            init(from row: inout RecordReader) throws {
-                name = try row.read(0)
-                ref = row.ref()
-            }
         }
-        struct Derived: EntityRecord {
-            var name: String
-            var size: Int
+        struct Derived: BlankRecord {
+            var name = ""
+            var size = 0
             var ref: Ref<Derived>?
             static let recordSchema = RecordSchema<Derived>("Derived", parent: Party.self) {
                 RecordProperty("name", \.name, .identity)
                 RecordProperty("size", \.size)
             }
+            init() {}
             init(name: String, size: Int) { (self.name, self.size) = (name, size) }
-            init(from row: inout RecordReader) throws {
-                (name, size) = (try row.read(0), try row.read(1))
-                ref = row.ref()
-            }
         }
         let store = try Store.inMemory(schema: Schema(of: Derived.self))
         var value = Derived(name: "a", size: 3)
@@ -194,30 +187,22 @@ struct RecordSchemaTests {
 
     @Test("a record of a sub-entity repeats inherited sets without effect, and may have its own identity")
     func repeatedSets() throws {
-        struct Parent: EntityRecord {
-            var code: String
-            var name: String
+        struct Parent: BlankRecord {
+            var code = ""
+            var name = ""
             var ref: Ref<Parent>?
             static let recordSchema = RecordSchema<Parent>("Parent") {
                 RecordProperty("code", \.code, .unique)
                 RecordProperty("name", \.name, .indexed)
             }
-            init(from row: inout RecordReader) throws {
-                (code, name) = (try row.read(0), try row.read(1))
-                ref = row.ref()
-            }
         }
-        struct Sub: EntityRecord {
-            var code: String
-            var name: String
+        struct Sub: BlankRecord {
+            var code = ""
+            var name = ""
             var ref: Ref<Sub>?
             static let recordSchema = RecordSchema<Sub>("Sub", parent: Parent.self) {
                 RecordProperty("code", \.code, .unique)
                 RecordProperty("name", \.name, .identity, .indexed)
-            }
-            init(from row: inout RecordReader) throws {
-                (code, name) = (try row.read(0), try row.read(1))
-                ref = row.ref()
             }
         }
         let schema = try Schema(of: Sub.self)

@@ -4,9 +4,9 @@ import Testing
 
 /// The order in which the new records of a set are inserted.
 @Suite struct RecordSetTests {
-    private struct Leaf: EntityRecord, Hashable {
+    private struct Leaf: BlankRecord, Hashable {
         var color: String?
-        var size: Int
+        var size = 0
         var ref: Ref<Leaf>?
 
         static let recordSchema = RecordSchema<Leaf>("Leaf") {
@@ -14,27 +14,18 @@ import Testing
             RecordProperty("size", \.size)
         }
 
+        init() {}
         init(_ color: String?, _ size: Int) { (self.color, self.size) = (color, size) }
-
-        init(from row: inout RecordReader) throws {
-            color = try row.read("color")
-            size = try row.read("size")
-            ref = row.ref()
-        }
     }
 
-    private struct Branch: EntityRecord, Equatable {
-        var leaves: Set<Leaf>
+    private struct Branch: BlankRecord, Equatable {
+        var leaves: Set<Leaf> = []
         var ref: Ref<Branch>?
 
         static let recordSchema = RecordSchema<Branch>("Branch") { RecordProperty("leaves", \.leaves) }
 
+        init() {}
         init(_ leaves: Set<Leaf>) { self.leaves = leaves }
-
-        init(from row: inout RecordReader) throws {
-            leaves = try row.read("leaves")
-            ref = row.ref()
-        }
     }
 
     @Test func `new records of a set are inserted in the order of their identity`() throws {

@@ -9,21 +9,16 @@ import Testing
 
     init() throws { orders = try DerivedOrders() }
 
-    private struct Order: EntityRecord {
-        var number: Int
-        var itemCount: Int32
-        var total: Decimal
+    private struct Order: BlankRecord {
+        var number = 0
+        var itemCount: Int32 = 0
+        var total: Decimal = 0
         var ref: Ref<Order>?
 
         static let recordSchema = RecordSchema<Order>("Order") {
             RecordProperty("number", \.number, .identity)
             RecordProperty("itemCount", \.itemCount)
             RecordProperty("total", \.total)
-        }
-
-        init(from row: inout RecordReader) throws {
-            (number, itemCount, total) = (try row.read(0), try row.read(1), try row.read(2))
-            ref = row.ref()
         }
     }
 

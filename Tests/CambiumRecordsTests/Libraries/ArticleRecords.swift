@@ -2,25 +2,22 @@ import Cambium
 
 /// Records like the structs of CoreValue's tests that are found by an identifier: authors, articles and categories.
 enum Articles {
-    struct Author: EntityRecord, Equatable {
-        var id: String
-        var name: String
+    struct Author: BlankRecord, Equatable {
+        var id = ""
+        var name = ""
         var ref: Ref<Author>?
 
         static let recordSchema = RecordSchema<Author>("Author") {
             RecordProperty("id", \.id, .identity)
             RecordProperty("name", \.name)
         }
+        init() {}
         init(_ id: String, _ name: String) { (self.id, self.name) = (id, name) }
-        init(from row: inout RecordReader) throws {
-            (id, name) = (try row.read(0), try row.read(1))
-            ref = row.ref()
-        }
     }
 
-    struct Article: EntityRecord, Equatable {
-        var id: Int16
-        var text: String
+    struct Article: BlankRecord, Equatable {
+        var id: Int16 = 0
+        var text = ""
         var author: Author?
         var ref: Ref<Article>?
 
@@ -29,18 +26,15 @@ enum Articles {
             RecordProperty("text", \.text)
             RecordProperty("author", \.author)
         }
+        init() {}
         init(_ id: Int16, _ text: String, _ author: Author? = nil) { (self.id, self.text, self.author) = (id, text, author) }
-        init(from row: inout RecordReader) throws {
-            (id, text, author) = (try row.read(0), try row.read(1), try row.read(2))
-            ref = row.ref()
-        }
     }
 
     /// A category, whose identity has two attributes. CoreValue needs a text that joins them.
-    struct Category: EntityRecord, Equatable {
-        var kind: String
-        var label: String
-        var articles: [Article]
+    struct Category: BlankRecord, Equatable {
+        var kind = ""
+        var label = ""
+        var articles: [Article] = []
         var ref: Ref<Category>?
 
         static let recordSchema = RecordSchema<Category>("Category") {
@@ -48,11 +42,8 @@ enum Articles {
             RecordProperty("label", \.label, .identity)
             RecordProperty("articles", \.articles)
         }
+        init() {}
         init(_ kind: String, _ label: String, _ articles: [Article]) { (self.kind, self.label, self.articles) = (kind, label, articles) }
-        init(from row: inout RecordReader) throws {
-            (kind, label, articles) = (try row.read(0), try row.read(1), try row.read(2))
-            ref = row.ref()
-        }
     }
 
     static func store() throws -> Store { try Store.inMemory(schema: Schema(of: Category.self)) }

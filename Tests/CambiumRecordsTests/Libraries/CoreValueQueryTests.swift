@@ -73,14 +73,10 @@ struct CoreValueQueryTests {
     @Test("an optional property is nil only for null, and hides no other error")
     func optional() throws {
         enum Kind: String, AttributeValue { case sedan, pickup }
-        struct Car: EntityRecord {
+        struct Car: BlankRecord {
             var kind: Kind?
             var ref: Ref<Car>?
             static let recordSchema = RecordSchema<Car>("Car") { RecordProperty("kind", \.kind) }
-            init(from row: inout RecordReader) throws {
-                kind = try row.read(0)
-                ref = row.ref()
-            }
         }
         let store = try Store.inMemory(schema: Schema(of: Car.self))
         let ids = try store.write { transaction in

@@ -79,17 +79,13 @@ struct CoreValueStructTests {
 
     @Test("an optional array is read as an array, and nil unlinks its members")
     func optionalArray() throws {
-        struct Team: EntityRecord {
-            var name: String
+        struct Team: BlankRecord {
+            var name = ""
             var employees: [Employee]?
             var ref: Ref<Team>?
             static let recordSchema = RecordSchema<Team>("Shop") {
                 RecordProperty("name", \.name)
                 RecordProperty("employees", \.employees)
-            }
-            init(from row: inout RecordReader) throws {
-                (name, employees) = (try row.read(0), try row.read(1))
-                ref = row.ref()
             }
         }
         var company = company()

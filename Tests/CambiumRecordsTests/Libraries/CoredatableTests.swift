@@ -115,30 +115,22 @@ struct CoredatableTests {
 
     @Test("a key determines the sub-entity, and a row of the parent finds the object again")
     func subEntity() throws {
-        struct Shape: EntityRecord {
-            var id: Int
+        struct Shape: BlankRecord {
+            var id = 0
             var name: String?
             var ref: Ref<Shape>?
             static let recordSchema = RecordSchema<Shape>("Shape") {
                 RecordProperty("id", \.id, .identity)
                 RecordProperty("name", \.name)
             }
-            init(from row: inout RecordReader) throws {
-                (id, name) = (try row.read(0), try row.read(1))
-                ref = row.ref()
-            }
         }
-        struct Circle: EntityRecord {
-            var id: Int
+        struct Circle: BlankRecord {
+            var id = 0
             var radius: Double?
             var ref: Ref<Circle>?
             static let recordSchema = RecordSchema<Circle>("Circle", parent: Shape.self) {
                 RecordProperty("id", \.id, .identity)
                 RecordProperty("radius", \.radius)
-            }
-            init(from row: inout RecordReader) throws {
-                (id, radius) = (try row.read(0), try row.read(1))
-                ref = row.ref()
             }
         }
         let store = try Store.inMemory(schema: Schema(of: Circle.self))
