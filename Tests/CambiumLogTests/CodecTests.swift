@@ -261,7 +261,7 @@ import Testing
         let store = [UInt8](repeating: 7, count: 16)
         let (one, nine) = (TransactionNumber(rawValue: 1), TransactionNumber(rawValue: 9))
         var tree = MerkleTree()
-        for leaf in UInt8(0)..<9 { tree.append(leafHash: [UInt8](repeating: leaf, count: 32)) }
+        for leaf in UInt8(0)..<9 { tree.append(leafHash: .leaf([leaf])) }
         var head = Head(sequence: 4, segment: one, position: 96, lastTransaction: nine, isClosed: true, tree: Head.Tree(tree))
         #expect(try Head.decode(head.encode(store: store)[...], store: store) == head)
         head.lastTransaction = one

@@ -21,10 +21,10 @@ import Testing
 
     @Test func `the roots of a tree are the roots of RFC 6962`() throws {
         var tree = MerkleTree()
-        #expect(HexText.encode(tree.root) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+        #expect(HexText.encode(tree.root.bytes) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         for (leaf, root) in zip(Self.leaves, Self.roots) {
-            tree.append(leafHash: ContentHash.hash(([0] + (try #require(HexText.decode(leaf))))[...]))
-            #expect(HexText.encode(tree.root) == root)
+            tree.append(leafHash: .leaf(try #require(HexText.decode(leaf))))
+            #expect(HexText.encode(tree.root.bytes) == root)
         }
     }
 
@@ -44,8 +44,8 @@ import Testing
     }
 
     @Test func `the leaf hash covers every field of an envelope`() {
-        func leaf(_ number: UInt64, _ metadata: TransactionMetadata) -> [UInt8] {
-            Array(Leaf.hash(TransactionNumber(rawValue: number), metadata, commitment: [UInt8](repeating: 1, count: 32)))
+        func leaf(_ number: UInt64, _ metadata: TransactionMetadata) -> TreeHash {
+            Leaf.hash(TransactionNumber(rawValue: number), metadata) { $0.add([UInt8](repeating: 1, count: 32)[...]) }
         }
         let (time, digest) = (Timestamp(microsecondsSince1970: 1), RequestDigest([UInt8](repeating: 0, count: 16)))
         let texts: [TransactionMetadata] = [

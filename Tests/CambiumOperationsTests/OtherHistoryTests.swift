@@ -272,10 +272,10 @@ import Testing
         let number = TransactionNumber(rawValue: 12)
         var root = try #require(try PageFile.root(volume, store: StoreSettings.read(volume).store, number)).record
         var subtrees = try #require(root.tree).subtrees
-        subtrees[0][5] ^= 1
+        subtrees[0] = .node(subtrees[0], subtrees[0])
         root.tree = MerkleTree(leafCount: 12, subtrees: subtrees)
         try volume.replace(CheckpointRecord.path(number), root.encode().record)
         #expect(try Verification(volume).findings.count == 1 && ReadOnlyStore(volume).recovery.checkpoint == number)
-        #expect(MerkleTree(leafCount: 13, subtrees: subtrees) == nil && MerkleTree(leafCount: 12, subtrees: [[], []]) == nil)
+        #expect(MerkleTree(leafCount: 13, subtrees: subtrees) == nil && MerkleTree(leafCount: 12, subtrees: []) == nil)
     }
 }

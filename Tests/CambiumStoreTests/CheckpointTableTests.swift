@@ -57,7 +57,7 @@ import Testing
     func `a checkpoint record has at most 4 KiB, whatever its schema and its number of chunks`(number: UInt64) throws {
         let transaction = TransactionNumber(rawValue: number)
         let treeByteCount = 32 * number.nonzeroBitCount
-        let tree = MerkleTree(leafCount: number, subtrees: Array(repeating: Array(repeating: 9, count: 32), count: treeByteCount / 32))
+        let tree = MerkleTree(leafCount: number, subtrees: Array(repeating: .ofEmptyTree, count: treeByteCount / 32))
         for (chunkCount, schemaByteCount) in [(1, 10), (100, 10), (200, 400), (400, 1000), (1, 3000), (1, 5000), (30_000, 600_000)] {
             let schema = SchemaCatalog(json: Array(repeating: 0x20, count: schemaByteCount))
             let count = try CheckpointRecord.tableChunkCount(

@@ -134,7 +134,7 @@ package struct CheckpointRecord: Sendable {
     /// Returns the number of bytes that a record needs for the tree over the log up to a transaction: the roots of the tree's complete
     /// subtrees.
     static func treeByteCount(_ transaction: TransactionNumber) -> Int {
-        transaction.rawValue.nonzeroBitCount * MerkleTree.hashByteCount
+        transaction.rawValue.nonzeroBitCount * TreeHash.byteCount
     }
 
     /// Encodes the record. If some entries of `chunks` are marked for the table, divides the table into parts for these chunks. Otherwise,
@@ -167,7 +167,7 @@ package struct CheckpointRecord: Sendable {
         } else {
             writer.write(table)
         }
-        for subtree in tree?.subtrees ?? [] { writer.write(subtree) }
+        for subtree in tree?.subtrees ?? [] { writer.write(subtree.bytes) }
         writer.write(CRC32C.checksum(writer.bytes))
         return Encoded(record: writer.bytes, parts: parts)
     }

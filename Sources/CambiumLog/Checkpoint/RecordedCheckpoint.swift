@@ -73,8 +73,10 @@ struct RecordedCheckpoint {
     }
 
     private static func readTree(_ reader: inout ByteReader, _ transaction: TransactionNumber) throws(DecodingError) -> MerkleTree? {
-        var subtrees: [[UInt8]] = []
-        for _ in 0..<transaction.rawValue.nonzeroBitCount { subtrees.append(Array(try reader.readBytes(MerkleTree.hashByteCount))) }
+        var subtrees: [TreeHash] = []
+        for _ in 0..<transaction.rawValue.nonzeroBitCount {
+            if let subtree = TreeHash(try reader.readBytes(TreeHash.byteCount)) { subtrees.append(subtree) }
+        }
         return MerkleTree(leafCount: transaction.rawValue, subtrees: subtrees)
     }
 

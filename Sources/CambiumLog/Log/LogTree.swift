@@ -10,13 +10,18 @@ package struct LogTree: Sendable, Equatable {
     package init(_ tree: MerkleTree = MerkleTree()) { self.tree = tree }
 
     /// Appends the leaf of a transaction. Throws as `LogRecord.leafHash` does.
-    package mutating func append(_ record: LogRecord) throws { tree.append(leafHash: try record.leafHash()) }
+    package mutating func append(_ record: LogRecord) throws { append(leafHash: try record.leafHash()) }
+
+    /// Appends the leaf of a transaction.
+    ///
+    /// - Parameter leafHash: the `leafHash` of the transaction's record.
+    package mutating func append(leafHash: TreeHash) { tree.append(leafHash: leafHash) }
 
     /// The last transaction in the tree.
     package var transaction: TransactionNumber { TransactionNumber(rawValue: tree.leafCount) }
 
     /// The root of the tree, 32 bytes.
-    package var root: [UInt8] { tree.root }
+    package var root: [UInt8] { tree.root.bytes }
 
     /// Throws `.corrupted` if the tree in HEAD ends with the same transaction as this tree, but has another root. In that case, a
     /// transaction was replaced after HEAD was written.

@@ -24,7 +24,7 @@ package struct Head: Equatable, Sendable {
         /// The root of the tree, 32 bytes.
         package let root: [UInt8]
 
-        init(_ tree: MerkleTree) { (transaction, root) = (TransactionNumber(rawValue: tree.leafCount), tree.root) }
+        init(_ tree: MerkleTree) { (transaction, root) = (TransactionNumber(rawValue: tree.leafCount), tree.root.bytes) }
 
         fileprivate init(_ transaction: TransactionNumber, _ root: [UInt8]) { (self.transaction, self.root) = (transaction, root) }
     }
@@ -45,7 +45,7 @@ package struct Head: Equatable, Sendable {
         return writer.bytes
     }
 
-    private static let noRoot = [UInt8](repeating: 0, count: MerkleTree.hashByteCount)
+    private static let noRoot = [UInt8](repeating: 0, count: TreeHash.byteCount)
 
     /// Decodes a slot. Throws if the bytes are not a valid slot.
     static func decode(_ bytes: ArraySlice<UInt8>, store: [UInt8]) throws(DecodingError) -> Head {
@@ -83,7 +83,7 @@ package struct Head: Equatable, Sendable {
         _ reader: inout ByteReader, notAfter last: TransactionNumber
     ) throws(DecodingError) -> Tree? {
         let transaction = TransactionNumber(rawValue: try reader.read(UInt64.self))
-        let root = Array(try reader.readBytes(MerkleTree.hashByteCount))
+        let root = Array(try reader.readBytes(TreeHash.byteCount))
         let isClear = try reader.readBytes(reader.remaining).allSatisfy { $0 == 0 }
         guard transaction <= last, transaction != .none || root == noRoot, isClear else {
             throw .invalid("a Merkle tree that does not fit the last transaction", offset: Format.Head.treeOffset)

@@ -4,13 +4,17 @@ internal import CambiumProofs
 
 /// The leaf of a transaction in the Merkle tree over the log: its envelope and its commitment. FORMAT.md 5.
 enum Leaf {
-    /// Returns the hash of a transaction's leaf in the Merkle tree over the log, 32 bytes.
-    static func hash(_ number: TransactionNumber, _ metadata: TransactionMetadata, commitment: [UInt8]) -> [UInt8] {
-        var leaf = ByteWriter(capacity: 128)
-        leaf.writeByte(0)
-        write(number, metadata, to: &leaf)
-        leaf.write(commitment)
-        return ContentHash.hash(leaf.bytes[...])
+    /// Returns the hash of a transaction's leaf in the Merkle tree over the log.
+    ///
+    /// - Parameter addCommitment: adds the commitment to a hash.
+    static func hash(
+        _ number: TransactionNumber, _ metadata: TransactionMetadata, _ addCommitment: (inout ContentHash) -> Void
+    ) -> TreeHash {
+        var hash = ContentHash()
+        hash.add(0 as UInt8)
+        hash.add(envelope(number, metadata)[...])
+        addCommitment(&hash)
+        return hash.treeHash()
     }
 
     /// Returns everything about a transaction except its ops.
@@ -27,7 +31,7 @@ enum Leaf {
             envelope.writeByte(text == nil ? 0 : 1)
             guard let text else { continue }
             envelope.write(UInt32(text.utf8.count))
-            envelope.write(Array(text.utf8))
+            envelope.write(text.utf8)
         }
         if metadata.clockLag > .zero { envelope.write(metadata.clockLagMicroseconds) }
         if let digest = metadata.requestDigest { envelope.write(digest.bytes) }
@@ -61,11 +65,9 @@ enum Leaf {
 
     /// Returns the salt of a transaction for which the log stores no separate salt.
     static func salt(seed: [UInt8], _ number: TransactionNumber) -> [UInt8] {
-        var writer = ByteWriter(capacity: 24)
-        writer.write(seed)
-        writer.write(number.rawValue)
         var hash = ContentHash()
-        hash.add(writer.bytes[...])
+        hash.add(seed[...])
+        hash.add(number.rawValue)
         return hash.finish(Format.saltByteCount)
     }
 }

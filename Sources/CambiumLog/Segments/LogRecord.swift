@@ -1,5 +1,6 @@
 import CambiumBytes
 package import CambiumModel
+package import CambiumProofs
 
 /// A transaction as the log stores it.
 package struct LogRecord: Sendable {
@@ -63,16 +64,31 @@ package struct LogRecord: Sendable {
     /// The salt with which the payload is hashed, 16 bytes.
     package var saltBytes: [UInt8] { salt.bytes(number) }
 
-    /// Returns the hash of the transaction's leaf in the Merkle tree over the log, 32 bytes. Throws `.corrupted` or `.ioFailure` if a file
-    /// of ops cannot be read.
-    package func leafHash() throws -> [UInt8] {
-        Leaf.hash(number, metadata, commitment: try commitment())
+    /// Returns the hash of the transaction's leaf in the Merkle tree over the log. Throws `.corrupted` or `.ioFailure` if a file of ops
+    /// cannot be read.
+    package func leafHash() throws -> TreeHash {
+        if case .redacted(let commitment) = payload { return Leaf.hash(number, metadata) { $0.add(commitment[...]) } }
+        let commitment = try payloadHash()
+        return Leaf.hash(number, metadata) { $0.add(commitment) }
     }
 
     /// Returns the root of the tree over the pieces of the payload, 32 bytes. Two transactions have the same hash only if one of them is a
     /// copy of the other. Throws as `leafHash` does.
     package func commitment() throws -> [UInt8] {
         if case .redacted(let commitment) = payload { return commitment }
+        return try payloadHash().bytes
+    }
+
+    /// Returns the content of the transaction's leaf: its envelope and its commitment. Throws as `leafHash` does.
+    package func leafContent() throws -> [UInt8] {
+        if case .redacted(let commitment) = payload { return envelope + commitment }
+        let commitment = try payloadHash()
+        var content = envelope
+        commitment.withBytes { content.append(contentsOf: $0) }
+        return content
+    }
+
+    private func payloadHash() throws -> TreeHash {
         var tree = PayloadTree(salt: salt.bytes(number))
         try payload.forEachPart { part in
             try PayloadPiece.forEach(in: part) { tree.add($0) }

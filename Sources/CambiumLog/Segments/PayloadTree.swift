@@ -10,11 +10,12 @@ struct PayloadTree {
     init(salt: [UInt8]) { self.salt = salt }
 
     mutating func add(_ piece: PayloadPiece) {
-        tree.append(leafHash: PieceOpening.leaf(PieceOpening.salt(salt, tree.leafCount), piece).bytes)
+        let salt = PieceOpening.saltHash(salt, tree.leafCount)
+        tree.append(leafHash: PieceOpening.leaf(piece) { $0.add(salt, Format.saltByteCount) })
     }
 
-    /// Returns the commitment, 32 bytes.
-    mutating func finish() -> [UInt8] {
+    /// Returns the commitment.
+    mutating func finish() -> TreeHash {
         // A salt hides that a payload is empty.
         if tree.leafCount == 0 { add(PayloadPiece(.op, [])) }
         return tree.root
@@ -37,20 +38,31 @@ package struct PieceOpening: Sendable {
         salt.count == Format.saltByteCount ? proof.root(of: Self.leaf(salt, piece))?.bytes : nil
     }
 
-    fileprivate static func leaf(_ salt: [UInt8], _ piece: PayloadPiece) -> TreeHash {
+    fileprivate static func leaf(_ salt: [UInt8], _ piece: PayloadPiece) -> TreeHash { leaf(piece) { $0.add(salt[...]) } }
+
+    /// - Parameter addSalt: adds the salt of the piece to a hash.
+    fileprivate static func leaf(_ piece: PayloadPiece, _ addSalt: (inout ContentHash) -> Void) -> TreeHash {
         var hash = ContentHash()
-        hash.add([0])
-        hash.add(salt[...])
-        hash.add([piece.kind.rawValue])
+        hash.add(0 as UInt8)
+        addSalt(&hash)
+        hash.add(piece.kind.rawValue)
         hash.add(piece.bytes)
-        return TreeHash(hashing: hash)
+        return hash.treeHash()
     }
 
+    /// Returns the salt of the piece with an index.
+    ///
+    /// - Parameter salt: the salt of the transaction.
     fileprivate static func salt(_ salt: [UInt8], _ index: UInt64) -> [UInt8] {
+        Array(saltHash(salt, index).bytes.prefix(Format.saltByteCount))
+    }
+
+    /// Returns the hash whose first bytes are the salt of the piece with an index.
+    fileprivate static func saltHash(_ salt: [UInt8], _ index: UInt64) -> TreeHash {
         var hash = ContentHash()
         hash.add(salt[...])
-        withUnsafeBytes(of: index.littleEndian) { hash.add($0) }
-        return hash.finish(Format.saltByteCount)
+        hash.add(index)
+        return hash.treeHash()
     }
 }
 

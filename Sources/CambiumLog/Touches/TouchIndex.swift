@@ -46,7 +46,7 @@ package struct TouchIndex: Sendable {
     package static func tree(_ volume: any Volume, store: [UInt8], _ number: TransactionNumber) throws(CambiumError) -> [UInt8]? {
         do throws(CambiumError) {
             guard let tree = try PageFile.tree(volume, store: store, number), tree.leafCount == number.rawValue else { return nil }
-            return tree.root
+            return tree.root.bytes
         } catch {
             guard error.code == .notFound else { throw error }
             return nil

@@ -120,7 +120,7 @@ struct TiledLog {
         if let newest = try CheckpointRecord.list(reader.volume).first(where: { $0.rawValue <= size }),
             let tree = try PageFile.tree(reader.volume, store: reader.settings.store, newest)
         {
-            known.append((tree.leafCount, tree.root))
+            known.append((tree.leafCount, tree.root.bytes))
         }
         for (size, root) in known where size <= self.size {
             if try tree.root(ofFirst: size).bytes == root { continue }

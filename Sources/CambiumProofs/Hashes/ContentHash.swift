@@ -1,7 +1,6 @@
 import CNettle
 
-/// SHA-256 (FIPS 180-4) of bytes that arrive in parts. The state is a value without allocated memory, so hashing a few bytes allocates only
-/// the result.
+/// SHA-256 (FIPS 180-4) of bytes that arrive in parts. The state is a value without allocated memory, and so is the result of `treeHash`.
 package struct ContentHash {
     private var context = sha256_ctx()
 
@@ -16,15 +15,30 @@ package struct ContentHash {
 
     package mutating func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { add($0) } }
 
+    package mutating func add(_ byte: UInt8) { withUnsafeBytes(of: byte) { add($0) } }
+
+    /// Adds the 8 bytes of a number, the lowest byte first.
+    package mutating func add(_ number: UInt64) { withUnsafeBytes(of: number.littleEndian) { add($0) } }
+
+    /// Adds the first `byteCount` bytes of a hash.
+    package mutating func add(_ hash: TreeHash, _ byteCount: Int = Self.byteCount) {
+        hash.withBytes { add(UnsafeRawBufferPointer(rebasing: $0.prefix(byteCount))) }
+    }
+
     /// Returns the hash of all bytes so far, 32 bytes.
     package func finish() -> [UInt8] { finish(Self.byteCount) }
 
     /// Returns the first `byteCount` bytes of the hash.
-    package func finish(_ byteCount: Int) -> [UInt8] {
+    package func finish(_ byteCount: Int) -> [UInt8] { withDigest { [UInt8]($0.prefix(byteCount)) } }
+
+    /// Returns the hash of all bytes so far, without allocating memory.
+    package func treeHash() -> TreeHash { withDigest { TreeHash(digest: $0) } }
+
+    private func withDigest<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         var context = context
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.byteCount) { digest in
-            cnettle_sha256_digest(&context, digest.baseAddress)
-            return [UInt8](UnsafeBufferPointer(rebasing: digest.prefix(byteCount)))
+        return withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 16) { digest in
+            cnettle_sha256_digest(&context, digest.baseAddress?.assumingMemoryBound(to: UInt8.self))
+            return body(UnsafeRawBufferPointer(digest))
         }
     }
 

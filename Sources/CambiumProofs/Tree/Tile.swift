@@ -37,7 +37,7 @@ package struct Tile: Hashable, Sendable {
     }
 
     /// Returns the root of the hashes in a full tile.
-    package static func root(of full: [UInt8]) -> TreeHash { TreeHash(unchecked: completeRoot(full[...])) }
+    package static func root(of full: [UInt8]) -> TreeHash { completeRoot(full[...]) }
 
     /// Returns the number of hashes in a level of a tree.
     package static func count(level: Int, size: UInt64) -> UInt64 { 8 * level < 64 ? size >> UInt64(8 * level) : 0 }
@@ -95,22 +95,16 @@ package struct TileTree<E: Error> {
     }
 
     /// Returns the root of a complete tree over hashes, 32 bytes for each.
-    fileprivate static func root(_ hashes: ArraySlice<UInt8>) -> TreeHash { TreeHash(unchecked: completeRoot(hashes)) }
+    fileprivate static func root(_ hashes: ArraySlice<UInt8>) -> TreeHash { completeRoot(hashes) }
 }
 
 /// Returns the root of a complete tree over 2^n hashes, 32 bytes for each.
-private func completeRoot(_ hashes: ArraySlice<UInt8>) -> [UInt8] {
-    var level = Array(hashes)
-    while level.count > TreeHash.byteCount {
-        var next: [UInt8] = []
-        next.reserveCapacity(level.count / 2)
-        for first in stride(from: 0, to: level.count, by: 2 * TreeHash.byteCount) {
-            let middle = first + TreeHash.byteCount
-            next += MerkleTree.node(Array(level[first..<middle]), Array(level[middle..<middle + TreeHash.byteCount]))
-        }
-        level = next
+private func completeRoot(_ hashes: ArraySlice<UInt8>) -> TreeHash {
+    var level = stride(from: hashes.startIndex, to: hashes.endIndex, by: TreeHash.byteCount).map {
+        TreeHash(unchecked: hashes[$0..<$0 + TreeHash.byteCount])
     }
-    return level
+    while level.count > 1 { level = (0..<level.count / 2).map { .node(level[2 * $0], level[2 * $0 + 1]) } }
+    return level[0]
 }
 
 /// Makes the tiles of a Merkle tree, leaf by leaf. It keeps the partial tiles in memory: at most 8 KiB for each level.
@@ -148,7 +142,7 @@ package struct TileBuilder {
             let full = partial[level]
             partial[level] = []
             try write(Tile(.hashes(level: level), index: Tile.count(level: level, size: size) >> 8 - 1), full)
-            hash = completeRoot(full[...])
+            hash = completeRoot(full[...]).bytes
             level += 1
         }
     }
