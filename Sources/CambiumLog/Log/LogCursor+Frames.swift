@@ -5,12 +5,14 @@ extension LogCursor {
     /// Reads the current segment. If `syncs` is set, bytes that another process may have just written are synced before they are read.
     mutating func readFrames(_ body: BatchBody) throws {
         guard mayBeWritten, isLast else { return try readFrames(upTo: .max, body) }
-        try reader?.refresh()
+        // The bytes that were read while the file was opened are new.
+        if !isFresh { try reader?.refresh() }
+        isFresh = false
         // The call reads only up to the length that the file has now. Otherwise, the call might never end while another process is writing
         // continuously.
         let byteCount = reader?.byteCount ?? 0
         // The first steps are short, so that a caller that stops early does not wait until a large segment is completely verified.
-        var stepByteCount = Self.stepByteCountMin
+        var stepByteCount = syncs ? Self.syncedStepByteCountMin : Self.stepByteCountMin
         while let offset = reader?.offset, offset < byteCount, let limit = try reader?.findEnd(within: stepByteCount), limit > offset {
             if syncs { try reader?.sync() }
             place = reader?.place
@@ -19,7 +21,9 @@ extension LogCursor {
         }
     }
 
-    private static let stepByteCountMin = 64 << 10
+    private static let stepByteCountMin = 16 << 10
+    /// The minimum number of bytes of a step that ends with a sync.
+    private static let syncedStepByteCountMin = 64 << 10
     /// The maximum number of bytes of ops for one call to `body`. A single frame may have more.
     private static let batchByteCountMax = 8 << 20
 

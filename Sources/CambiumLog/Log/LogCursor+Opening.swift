@@ -163,6 +163,7 @@ extension LogCursor {
             segments.removeSubrange(covered.indices)
         }
         reader = next
+        isFresh = true
         left = nil
     }
 

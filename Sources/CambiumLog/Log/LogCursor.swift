@@ -27,6 +27,8 @@ struct LogCursor {
     /// The index in `segments` of the current segment, or of the next segment to open.
     var index: Int
     var reader: SegmentReader?
+    /// Whether no frame was read since the current segment was opened.
+    var isFresh = false
     /// The offset at which the cursor began to read the current segment; 0 if it began at the header.
     var begin = 0
     /// The last segment that was read, named by its first transaction.
