@@ -94,6 +94,12 @@ final class TableLayout: Sendable {
     /// Returns the column of an attribute of this hierarchy.
     @inline(__always) func slot(of property: PropertyNumber) -> Int { Int(slotOfProperty[Int(property.rawValue)]) }
 
+    /// Returns the column of an attribute, or `nil` if the hierarchy has no such attribute.
+    @inline(__always) func slot(ifKnown property: PropertyNumber) -> Int? {
+        let number = Int(property.rawValue)
+        return number < slotOfProperty.count && slotOfProperty[number] >= 0 ? Int(slotOfProperty[number]) : nil
+    }
+
     /// Returns the type of an attribute of this hierarchy.
     @inline(__always) func type(of property: PropertyNumber) -> AttributeType { typeOfProperty[Int(property.rawValue)] }
 

@@ -27,6 +27,11 @@ struct Chunks {
         return (base ?? supply(Int(page &>> 12))) + (Int(page & 4095) &<< 4)
     }
 
+    /// Returns the address of a page, or `nil` if no thread has touched its chunk.
+    @inline(__always) func touched(_ page: PageRef) -> UnsafeMutableRawPointer? {
+        self[chunk: Int(page &>> 12)].map { $0 + (Int(page & 4095) &<< 4) }
+    }
+
     @inline(__always) func birth(_ page: PageRef) -> UInt64 {
         PageHeader(self[page]).birth
     }

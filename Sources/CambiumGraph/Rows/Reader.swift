@@ -89,6 +89,18 @@ struct Reader {
     }
 }
 
+extension Reader {
+    /// Returns the page of the group that has the row of a serial. Returns `nil` if there is no such group, or if no thread has touched the
+    /// chunk of the page.
+    @inline(__always) func touchedGroup(_ table: Int, _ serial: UInt64) -> GroupPage? {
+        let page = tablePage(table)
+        let group = page.virtualPages.get(Int(truncatingIfNeeded: serial >> UInt64(PageLayout.fanOutShift)), chunks)
+        if group == 0 { return nil }
+        let reference = page.rows.get(Int(group &- 1), chunks)
+        return reference == 0 ? nil : chunks.touched(reference).map { GroupPage($0) }
+    }
+}
+
 /// Reads the rows of one table. Loops use this type, so that the table is looked up only once.
 struct Rows {
     let chunks: Chunks

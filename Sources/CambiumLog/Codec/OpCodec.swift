@@ -35,6 +35,26 @@ package enum OpCodec {
         while reader.remaining > 0 { try body(try decodeOp(&reader)) }
     }
 
+    /// Appends the ops of a payload. Appends nothing and returns `false` if the payload has an op of a kind that may take much memory, or
+    /// bytes that no encoder would write.
+    static func decodeSmall(_ payload: ArraySlice<UInt8>, into ops: inout [Op]) -> Bool {
+        let count = ops.count
+        var reader = ByteReader(payload)
+        do throws(DecodingError) {
+            while reader.remaining > 0 {
+                switch Format.OpKind(rawValue: payload[payload.startIndex + reader.offset] & 31) {
+                case .insert, .set, .link, .linkAt, .unlink, .move, .delete, .mark, .label, .undo, .digest:
+                    ops.append(try decodeOp(&reader))
+                default: throw .invalid("an op of another kind", offset: reader.offset)
+                }
+            }
+        } catch {
+            ops.removeSubrange(count...)
+            return false
+        }
+        return true
+    }
+
     // MARK: One op
 
     /// Reads an op. Returns it if it is an upsert or a schema; passes over any other op, mostly without decoding it.

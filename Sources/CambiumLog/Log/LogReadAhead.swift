@@ -13,34 +13,33 @@ final class LogReadAhead: Sendable {
     /// The maximum number of records in a batch. A batch of this size takes several MiB of memory.
     static let recordCountMax = 16_384
 
-    /// A batch of transactions that the cursor has read.
-    private struct Batch {
-        var records: [LogRecord] = []
-        /// The number of bytes of ops.
-        var byteCount = 0
-    }
-
-    private let queue = BoundedQueue<Batch>(countMax: batchCountMax, weightMax: pendingByteCountMax)
+    private let queue = BoundedQueue<LogBatch>(countMax: batchCountMax, weightMax: pendingByteCountMax)
     /// Emptied arrays of earlier batches, so that later batches reuse their memory.
-    private let used = Guarded<[[LogRecord]]>([])
+    private let used = Guarded<[LogBatch]>([])
     private let outcome = Guarded<Result<LogReader.End, any Error>?>(nil)
+    private let preparation: LogBatch.Preparation
     private let scan: @Sendable (LogCursor.BatchBody) throws -> LogReader.End
 
-    init(_ scan: @escaping @Sendable (LogCursor.BatchBody) throws -> LogReader.End) { self.scan = scan }
+    /// - Parameter preparation: the work on each batch that the thread does after it has read the batch.
+    init(preparing preparation: LogBatch.Preparation, _ scan: @escaping @Sendable (LogCursor.BatchBody) throws -> LogReader.End) {
+        (self.preparation, self.scan) = (preparation, scan)
+    }
 
     /// Calls `body` with every transaction, in order, on the caller's thread. If the scan fails, throws its error after `body` has received
     /// everything that was read before the error. Also throws the errors of `body`.
-    func run(_ body: (LogRecord) throws -> Void) throws -> LogReader.End {
-        guard let thread = DedicatedThread({ self.read() }) else { return try scan { try $0.forEachInPlace(body) } }
+    func run(_ body: (LogBatch) throws -> Void) throws -> LogReader.End {
+        guard let thread = DedicatedThread({ self.read() }) else {
+            return try scan { try LogBatch.pass(&$0, preparing: preparation, body) }
+        }
         defer {
             queue.close()
             thread.join()
         }
         while var batch = queue.take() {
-            try batch.records.forEachInPlace(body)
-            batch.records.removeAll(keepingCapacity: true)
-            used.withLock { $0.append(batch.records) }
-            queue.release(weight: batch.byteCount)
+            try body(batch)
+            queue.release(weight: batch.opsByteCount)
+            batch.removeAll()
+            used.withLock { $0.append(batch) }
         }
         guard let outcome = outcome.withLock({ $0 }) else {
             throw CambiumError(.ioFailure, "The log was not read to its end. Repeat the command.")
@@ -52,12 +51,12 @@ final class LogReadAhead: Sendable {
         struct Closed: Error {}
         let result = Result {
             try scan { records in
-                var byteCount = 0
-                for place in records.indices { byteCount += records[place].opsByteCount }
-                let batch = Batch(records: records, byteCount: byteCount)
-                records = used.withLock { $0.popLast() } ?? []
+                var batch = used.withLock { $0.popLast() } ?? LogBatch()
+                swap(&batch.records, &records)
+                let failure = batch.prepare(preparation)
                 guard queue.waitForCapacity() else { throw Closed() }
-                queue.put(batch, weight: byteCount)
+                queue.put(batch, weight: batch.opsByteCount)
+                if let failure { throw failure }
             }
         }
         outcome.withLock { $0 = result }
@@ -66,27 +65,31 @@ final class LogReadAhead: Sendable {
 }
 
 extension LogReader {
-    /// Scans the log as `scan` does, on two threads if the log is long.
-    package func scanAhead(after base: LogPrefix?, makesDurable: Bool, _ body: (LogRecord) throws -> Void) throws -> End {
+    /// Scans the log as `scan` does, on two threads if the log is long, and calls `body` with the transactions in batches.
+    package func scanAhead(
+        after base: LogPrefix?, makesDurable: Bool, preparing preparation: LogBatch.Preparation, _ body: (LogBatch) throws -> Void
+    ) throws -> End {
         let first = base?.transaction.next ?? TransactionNumber(rawValue: 1)
         var cursor = try LogCursor(self, from: first, after: base, mayBeWritten: makesDurable)
         if try cursor.hasMore(than: LogReadAhead.byteCountMin) {
-            return try LogReadAhead { body in
+            return try LogReadAhead(preparing: preparation) { body in
                 var cursor = try LogCursor(self, from: first, after: base, mayBeWritten: makesDurable)
                 cursor.batchCountMax = LogReadAhead.recordCountMax
                 try cursor.advance(batches: body)
                 return try cursor.judge(batches: body)
             }.run(body)
         }
-        try cursor.advance(body)
-        return try cursor.judge(body)
+        func pass(_ records: inout [LogRecord]) throws { try LogBatch.pass(&records, preparing: preparation, body) }
+        try cursor.advance(batches: pass)
+        return try cursor.judge(batches: pass)
     }
 
     /// The number of transactions from which `scanAhead(from:through:)` uses a second thread, and the maximum number in its batches.
     private static let aheadCountMin: UInt64 = 4096
     private static let aheadBatchCountMax = 1024
 
-    /// Calls `body` with the transactions from `first` to `last`, or to the end of the log. Reads on a dedicated thread if `last` is far.
+    /// Calls `body` with the transactions from `first` to `last`, or to the end of the log, in batches. Reads on a dedicated thread if
+    /// `last` is far.
     ///
     /// Throws as `scan(from:after:makesDurable:salvages:at:_:)` does. Stops reading after `last`.
     ///
@@ -94,35 +97,30 @@ extension LogReader {
     /// - Returns: the end of the log; `nil` if the log was read up to `last`.
     package func scanAhead(
         from first: TransactionNumber, through last: TransactionNumber?, after base: LogPrefix?, at place: inout SegmentPlace?,
-        _ body: (LogRecord) throws -> Void
+        preparing preparation: LogBatch.Preparation, _ body: (LogBatch) throws -> Void
     ) throws -> End? {
         struct Reached: Error {}
         let syncs = last.map { $0 > lastDurableTransaction } ?? true
-        guard let last, last >= first, last.rawValue - first.rawValue >= Self.aheadCountMin else {
-            do {
-                return try scan(from: first, after: base, makesDurable: true, syncs: syncs, at: &place) { record in
-                    try body(record)
-                    if let last, record.number >= last { throw Reached() }
-                }
-            } catch is Reached { return nil }
-        }
+        let isFar = last.map { $0 >= first && $0.rawValue - first.rawValue >= Self.aheadCountMin } ?? false
         let kept = Guarded(place)
         defer { place = kept.withLock { $0 } }
+        let read: @Sendable (LogCursor.BatchBody) throws -> End = { body in
+            var cursor = try LogCursor(
+                self, from: base?.transaction.next ?? first, after: base, mayBeWritten: true, syncs: syncs, at: kept.withLock { $0 })
+            if isFar { cursor.batchCountMax = Self.aheadBatchCountMax }
+            defer { kept.withLock { $0 = cursor.place } }
+            func pass(_ records: inout [LogRecord]) throws {
+                guard let last, let newest = records.last?.number, newest >= last else { return try body(&records) }
+                records.removeAll { $0.number > last }
+                try body(&records)
+                throw Reached()
+            }
+            try cursor.advance(batches: pass)
+            return try cursor.judge(batches: pass)
+        }
         do {
-            return try LogReadAhead { batch in
-                var cursor = try LogCursor(
-                    self, from: base?.transaction.next ?? first, after: base, mayBeWritten: true, syncs: syncs, at: kept.withLock { $0 })
-                cursor.batchCountMax = Self.aheadBatchCountMax
-                defer { kept.withLock { $0 = cursor.place } }
-                func pass(_ records: inout [LogRecord]) throws {
-                    let isReached = records.last.map { $0.number >= last } ?? false
-                    if isReached { records.removeAll { $0.number > last } }
-                    try batch(&records)
-                    if isReached { throw Reached() }
-                }
-                try cursor.advance(batches: pass)
-                return try cursor.judge(batches: pass)
-            }.run(body)
+            if isFar { return try LogReadAhead(preparing: preparation, read).run(body) }
+            return try read { try LogBatch.pass(&$0, preparing: preparation, body) }
         } catch is Reached { return nil }
     }
 }

@@ -15,8 +15,9 @@ package enum Op: Sendable, Equatable {
     case delete([ObjectID])
     case upsert(UpsertBlock)
     case relink(LinkBlock)
-    /// Copies objects and the objects that they own. Docs/Use/CLONE.md has the rules.
-    case clone(CloneOp)
+    /// Copies objects and the objects that they own. Docs/Use/CLONE.md has the rules. The case is indirect, so that the other ops, which
+    /// are small, are not moved as values of this size.
+    indirect case clone(CloneOp)
     /// Gives an object the source and the stub mark that it had before its deletion, or before an import filled it. The source is the
     /// serial of the object that a clone copied, or 0.
     case mark(ObjectID, source: UInt64, isStub: Bool)

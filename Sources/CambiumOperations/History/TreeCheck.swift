@@ -12,9 +12,9 @@ struct TreeCheck {
     private(set) var tree = LogTree()
     /// The trees of the checkpoints whose transactions were not appended to `tree` yet.
     private var expected: [TransactionNumber: MerkleTree] = [:]
-    /// The transactions that had a checkpoint when the check began.
-    private let stored: Set<TransactionNumber>
-    /// The times of the transactions in `stored` that were appended to `tree`.
+    /// The transactions that had a checkpoint when the check began, and were not appended to `tree` yet, in ascending order.
+    private var stored: ArraySlice<TransactionNumber>
+    /// The times of the transactions with a checkpoint that were appended to `tree`.
     private(set) var times: [TransactionNumber: Timestamp] = [:]
     private let head: Head.Tree?
     /// The last transaction at which the tree of a checkpoint or of the file HEAD equals the tree over the log.
@@ -34,7 +34,7 @@ struct TreeCheck {
         self.known = known
         head = reader.headTree
         let listed = try CheckpointRecord.list(reader.volume)
-        stored = Set(listed)
+        stored = listed.sorted()[...]
         for number in listed {
             do throws(CambiumError) {
                 expected[number] = try PageFile.tree(reader.volume, store: reader.settings.store, number)
@@ -46,11 +46,16 @@ struct TreeCheck {
     }
 
     /// Appends the next transaction of the log.
-    mutating func append(_ record: LogRecord) throws {
-        try tree.append(record)
-        if stored.contains(record.number) { times[record.number] = record.metadata.time }
-        if let expected = expected.removeValue(forKey: record.number) {
-            report(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)", expected)
+    ///
+    /// - Parameter leafHash: the `leafHash` of the record.
+    mutating func append(_ record: LogRecord, _ leafHash: TreeHash) {
+        tree.append(leafHash: leafHash)
+        if record.number == stored.first {
+            stored.removeFirst()
+            times[record.number] = record.metadata.time
+            if let expected = expected.removeValue(forKey: record.number) {
+                report(record.number, isSame: expected == tree.tree, "the checkpoint of transaction \(record.number)", expected)
+            }
         }
         if let known, known.size == record.number.rawValue {
             report(record.number, isSame: known.root.bytes == tree.root, "the given checkpoint")

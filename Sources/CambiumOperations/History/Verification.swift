@@ -99,7 +99,7 @@ public struct Verification: Sendable {
                 _ = try reader.scan(makesDurable: true) { record in
                     last = record.number
                     guard record.number <= stored else { return }
-                    try tree.append(record)
+                    tree.append(record, try record.leafHash())
                     count += 1
                 }
             } catch let error as CambiumError where error.code == .corrupted {
@@ -119,8 +119,8 @@ public struct Verification: Sendable {
                     redacted = record.number
                     return true
                 },
-                observe: { record in
-                    try tree.append(record)
+                observe: { record, leafHash in
+                    tree.append(record, leafHash)
                     count += 1
                 },
                 at: Set(listed),

@@ -8,8 +8,6 @@ struct TiledLog {
     let root: TreeHash
     private var tree: TileTree<CambiumError>
 
-    private struct Reached: Error {}
-
     /// Reads the tree over the log, and writes the tiles that are missing.
     ///
     /// Throws `.corrupted` if the log is corrupt, or contradicts the tree of a checkpoint or of HEAD. Throws `.notFound` if it has fewer
@@ -41,23 +39,31 @@ struct TiledLog {
         var entries: [UInt8] = []
         let base = try Self.base(reader, start)
         let first = TransactionNumber(rawValue: start + 1)
-        if last.map({ $0 > start }) ?? true {
-            do {
-                _ = try reader.scan(from: first, after: base, makesDurable: true) { record in
-                    guard record.number >= first else { return }
-                    let content = try record.envelope + (commitments[record.number] ?? record.commitment())
-                    if files.hasEntries {
-                        entries += [UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
-                        entries += content
-                        if record.number.rawValue % UInt64(Tile.widthMax) == 0 {
-                            try files.write(Tile(.entries, index: record.number.rawValue >> 8 - 1), entries)
-                            entries = []
-                        }
-                    }
-                    try builder.append(.leaf(content)) { try files.write($0, $1) }
-                    if record.number.rawValue == last { throw Reached() }
+        func add(_ record: LogRecord, _ content: [UInt8]) throws {
+            if files.hasEntries {
+                entries += [UInt8(content.count >> 8), UInt8(content.count & 0xFF)]
+                entries += content
+                if record.number.rawValue % UInt64(Tile.widthMax) == 0 {
+                    try files.write(Tile(.entries, index: record.number.rawValue >> 8 - 1), entries)
+                    entries = []
                 }
-            } catch is Reached {}  // The log after the wanted transaction is not read.
+            }
+            try builder.append(.leaf(content)) { try files.write($0, $1) }
+        }
+        if last.map({ $0 > start }) ?? true {
+            var place: SegmentPlace?
+            let through = last.map { TransactionNumber(rawValue: $0) }
+            _ = try reader.scanAhead(
+                from: first, through: through, after: base, at: &place, preparing: commitments.isEmpty ? .leafContents : []
+            ) { batch in
+                for (place, record) in batch.records.enumerated() where record.number >= first {
+                    if commitments.isEmpty {
+                        try add(record, batch.leafContents[place])
+                    } else {
+                        try add(record, record.envelope + (commitments[record.number] ?? record.commitment()))
+                    }
+                }
+            }
         }
         let size = builder.size
         guard size > 0 else { throw LogReader.withoutTransaction(reader.volume) }

@@ -1,6 +1,7 @@
 import CambiumGraph
 package import CambiumLog
 import CambiumModel
+package import CambiumProofs
 
 /// Creates the graph of a log, beginning with a checkpoint or with the first transaction. No other code creates a graph from a log. A
 /// reader begins with a loaded checkpoint, and a writer with an owned checkpoint.
@@ -77,25 +78,31 @@ package struct Replay {
     ///
     /// - Parameters:
     ///   - isEarlier: returns whether the point is before a transaction. If so, neither that transaction nor a later one is applied.
-    ///   - observe: receives every transaction, including the transactions after the point.
+    ///   - observe: receives every transaction and its `leafHash`, including the transactions after the point. If the log is long, another
+    ///     thread computes the hashes.
     ///   - stops: the transactions whose graphs `show` receives.
     package mutating func run(
         makesDurable: Bool = false, until isEarlier: (LogRecord) -> Bool = { _ in false },
-        observe: (LogRecord) throws -> Void = { _ in }, at stops: Set<TransactionNumber> = [], show: (Graph) -> Void = { _ in }
+        observe: ((LogRecord, TreeHash) throws -> Void)? = nil, at stops: Set<TransactionNumber> = [], show: (Graph) -> Void = { _ in }
     ) throws -> LogReader.End {
         let first = timeline.head.transaction
         var draft = ReplayDraft(timeline)
         let base = base
         var isStopped = false
-        let end = try reader.scanAhead(after: base, makesDurable: makesDurable) { record in
-            try observe(record)
-            if isStopped || isEarlier(record) {
-                isStopped = true
-                return
-            }
-            work += try draft.replay(record)
-            transactionCount += 1
-            if stops.contains(record.number) {
+        var stops = stops.sorted()[...]
+        let preparation: LogBatch.Preparation = observe == nil ? .ops : [.ops, .leafHashes]
+        let end = try reader.scanAhead(after: base, makesDurable: makesDurable, preparing: preparation) { batch in
+            try batch.forEachRecord { record, place in
+                try observe?(record, batch.leafHashes[place])
+                if isStopped || isEarlier(record) {
+                    isStopped = true
+                    return
+                }
+                work += try draft.replay(record, batch, place)
+                transactionCount += 1
+                guard let stop = stops.first, stop <= record.number else { return }
+                stops = stops.drop { $0 <= record.number }
+                if stop < record.number { return }
                 try draft.publish()
                 show(timeline.head)
                 draft.begin()
@@ -125,12 +132,14 @@ package struct Replay {
         var end: LogReader.End?
         do {
             let base = transactionCount == 0 ? base : nil
-            end = try reader.scanAhead(from: first.next, through: moment.number, after: base, at: &place) { record in
-                if moment.isBefore(record) { throw Reached() }
-                try check()
-                try draft.replay(record)
-                count += 1
-                lastTime = record.metadata.time
+            end = try reader.scanAhead(from: first.next, through: moment.number, after: base, at: &place, preparing: .ops) { batch in
+                try batch.forEachRecord { record, place in
+                    if moment.isBefore(record) { throw Reached() }
+                    try check()
+                    try draft.replay(record, batch, place)
+                    count += 1
+                    lastTime = record.metadata.time
+                }
             }
         } catch is Reached {}  // Transactions after the moment do not matter.
         try end?.requireTransactions(of: max(first, storedEnd), in: reader.volume)
@@ -213,29 +222,31 @@ extension Replay {
         }
         do {
             let base = transactionCount == 0 ? base : nil
-            let end = try reader.scanAhead(from: first.next, through: last, after: base, at: &place) { record in
-                let named = try names.objects(of: record)
-                if draftedCount > 0, named.map(endsBatch) ?? true || draftedCount >= Self.draftedCountMax {
-                    try publish()
-                    draft.begin()
-                }
-                let before = timeline.head
-                try draft.replay(record)
-                (count, draftedCount, lastTime) = (count + 1, draftedCount + 1, record.metadata.time)
-                if let named {
-                    try note(record.number, .named(named), false)
-                } else {
-                    try draft.publish()
-                    let after = timeline.head
-                    let changesSchema = after.schemaTransaction == record.number
-                    if changesSchema { names = OpSubjects(after.schema) }
-                    try note(record.number, .changes(after.changes(since: before)), changesSchema)
-                    try publish()
-                    draft.begin()
-                }
-                if record.number >= last {
-                    if draftedCount > 0 { try publish() }
-                    throw Reached()
+            let end = try reader.scanAhead(from: first.next, through: last, after: base, at: &place, preparing: .ops) { batch in
+                try batch.forEachRecord { record, place in
+                    let named = try names.objects(of: record) { try batch.forEachOp(of: place, $0) }
+                    if draftedCount > 0, named.map(endsBatch) ?? true || draftedCount >= Self.draftedCountMax {
+                        try publish()
+                        draft.begin()
+                    }
+                    let before = timeline.head
+                    try draft.replay(record, batch, place)
+                    (count, draftedCount, lastTime) = (count + 1, draftedCount + 1, record.metadata.time)
+                    if let named {
+                        try note(record.number, .named(named), false)
+                    } else {
+                        try draft.publish()
+                        let after = timeline.head
+                        let changesSchema = after.schemaTransaction == record.number
+                        if changesSchema { names = OpSubjects(after.schema) }
+                        try note(record.number, .changes(after.changes(since: before)), changesSchema)
+                        try publish()
+                        draft.begin()
+                    }
+                    if record.number >= last {
+                        if draftedCount > 0 { try publish() }
+                        throw Reached()
+                    }
                 }
             }
             guard let end else { return }
@@ -257,12 +268,15 @@ package struct OpSubjects {
     package init(_ schema: Schema) { hasDerived = schema.entities.contains { $0.attributes.contains(where: \.isDerived) } }
 
     /// Returns the objects that a transaction may have changed. Returns `nil` if only a comparison of graphs shows them.
-    package func objects(of record: LogRecord) throws -> [ObjectID]? {
+    package func objects(of record: LogRecord) throws -> [ObjectID]? { try objects(of: record) { try record.forEachOp($0) } }
+
+    /// - Parameter forEachOp: calls its argument with each op of the transaction.
+    fileprivate func objects(of record: LogRecord, _ forEachOp: ((Op) throws -> Void) throws -> Void) throws -> [ObjectID]? {
         struct Other: Error {}
         if hasDerived || record.byteCount >= Self.byteCountMax { return nil }
         var ids: [ObjectID] = []
         do {
-            try record.forEachOp { op in
+            try forEachOp { op in
                 switch op {
                 case .set(let id, _), .insert(let id, entity: _, _), .mark(let id, _, _): if ids.last != id { ids.append(id) }
                 case .label, .digest, .undo: break
@@ -271,98 +285,5 @@ package struct OpSubjects {
             }
         } catch is Other { return nil }
         return ids
-    }
-}
-
-/// The draft of a replay. The draft contains many transactions, and is published before derived attributes make it expensive: they read
-/// the members that changed since the draft began.
-struct ReplayDraft: ~Copyable {
-    private let timeline: Timeline
-    /// `nil` after `publish`.
-    private var draft: Draft?
-
-    /// The number of members and groups of rows that derived attributes may read before the draft is published.
-    private static let derivedWorkMax = 512
-
-    /// The work of replaying the drafts that were published, as far as it depends on the graph, in units of `ReplayWork`.
-    private(set) var publishedWork = 0
-
-    init(_ timeline: Timeline) {
-        self.timeline = timeline
-        begin()
-    }
-
-    /// Applies a transaction. Returns its work, without the part in `publishedWork`.
-    @discardableResult
-    mutating func replay(_ record: LogRecord) throws -> Int {
-        let work = try draft?.replay(record.number.rawValue) { draft in try Replay.apply(record, to: &draft) } ?? 0
-        if draft?.derivedWork ?? 0 > Self.derivedWorkMax {
-            try publish()
-            begin()
-        }
-        return work
-    }
-
-    mutating func publish() throws {
-        guard let draft = draft.take() else { return }
-        try timeline.publish(draft)
-        publishedWork += timeline.publishedReplayWork
-    }
-
-    /// Begins with the number of the current graph, because the resulting graph keeps this number if no transaction is replayed.
-    mutating func begin() {
-        var draft = timeline.draft()
-        draft.beginReplayed(timeline.head.transaction.rawValue)
-        self.draft = consume draft
-    }
-}
-
-extension Replay {
-    /// Applies a transaction of a log. Throws `.corrupted` if the transaction cannot be applied.
-    ///
-    /// - Parameter observe: receives each op that was applied.
-    /// - Returns: the work of the transaction, without the part in `replayWork`.
-    @discardableResult
-    package static func replay(_ draft: inout Draft, _ record: LogRecord, observe: (Op) -> Void = { _ in }) throws -> Int {
-        try draft.replay(record.number.rawValue) { draft in try apply(record, to: &draft, observe: observe) }
-    }
-
-    /// Applies a transaction of a log to a draft that has begun the transaction.
-    fileprivate static func apply(_ record: LogRecord, to draft: inout Draft, observe: (Op) -> Void = { _ in }) throws -> Int {
-        var count = 0
-        var work = ReplayWork.work(of: record.metadata)
-        var subject: ObjectID?
-        try OpDecoding.forEachOp(of: record) { op in
-            count += 1
-            do throws(CambiumError) {
-                if count > 1, case .schema = op {
-                    throw CambiumError(.corrupted, "A schema must be the first op of its transaction.")
-                }
-                try draft.apply(op)
-                work += op.replayWork
-                if count == 1 { subject = op.subject }
-                observe(op)
-            } catch {
-                // The process has too little memory, so the log may be sound.
-                if error.code == .ioFailure { throw error }
-                let message =
-                    "Transaction \(record.number) cannot be applied because of op \(count). Run 'cambium verify'. The cause: "
-                    + error.message
-                throw CambiumError(.corrupted, message, place: .init(file: record.file), underlying: error)
-            }
-        }
-        do throws(CambiumError) {
-            try DerivedNotes.updateDerived(&draft)
-        } catch {
-            if error.code == .ioFailure { throw error }
-            let message =
-                "The derived attributes of transaction \(record.number) cannot be computed. Run 'cambium verify'. The cause: "
-                + error.message
-            throw CambiumError(.corrupted, message, place: .init(file: record.file), underlying: error)
-        }
-        if let request = record.metadata.requestID {
-            try RegisterWriter.record(&draft, request, record.metadata.requestDigest, object: subject)
-        }
-        return work
     }
 }

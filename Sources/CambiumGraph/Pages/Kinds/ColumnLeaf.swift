@@ -73,6 +73,12 @@ import Glibc
 
     /// The numbers of all rows of the group.
     @inline(__always) var values: UnsafeMutablePointer<UInt32> { (page + Self.valuesOffset).assumingMemoryBound(to: UInt32.self) }
+
+    /// Prefetches the header and the number of a row.
+    @inline(__always) func prefetch(_ row: UInt32) {
+        cmachine_prefetch(page)
+        cmachine_prefetch(values + Int(row & PageLayout.rowMask))
+    }
 }
 
 /// A leaf of a column of provenance whose numbers need 64 bits.

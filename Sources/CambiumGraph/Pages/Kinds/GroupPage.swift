@@ -1,3 +1,4 @@
+internal import CMachine
 import Glibc
 
 /// The page of a group of 128 rows of a table.
@@ -67,6 +68,18 @@ struct GroupPage: Equatable {
     /// Returns the address of the reference to the leaf of a column.
     @inline(__always) func reference(_ slot: Int) -> UnsafeMutablePointer<PageRef> {
         (page + Self.columnsOffset + 4 * slot).assumingMemoryBound(to: PageRef.self)
+    }
+
+    /// Prefetches the header and the first references to leaves.
+    @inline(__always) func prefetch() {
+        cmachine_prefetch(page)
+        cmachine_prefetch(page + Self.columnsOffset)
+    }
+
+    /// Whether the page has the kind and the size of a group with this number of columns.
+    @inline(__always) func isGroup(columnCount: Int) -> Bool {
+        let header = PageHeader(page)
+        return header.kind == .rowGroup && header.granules >= PageLayout.granules(Self.byteCount(columnCount: columnCount))
     }
 
     /// Clears everything except the references to leaves.
