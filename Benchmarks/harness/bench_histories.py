@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Asks doltlite for the histories that Sources/Bench/Audit.swift measures: bench_histories.py WORK [COMMITS...]
+"""Asks doltlite for the histories that Sources/Bench/Histories.swift measures: bench_histories.py WORK
 
-doltlite is SQLite with the version control of Dolt. A table of 10,000 objects gets COMMITS commits (default: 2,000 and 8,000), each with
-one changed value. Ten of the changes are of the object that is asked for. Prints the median duration of many runs in this process."""
+doltlite is SQLite with the version control of Dolt. A table of 10,000 objects gets 2,000 and then 8,000 commits, each with one changed
+value. Ten of the changes are of the object that is asked for. Prints the median duration of many runs in this process. PRODUCT is the
+program of the benchmarks. If it is given, its step 'histories' runs first, and the ratios of both are printed."""
 import doltlite  # Loads its library in place of SQLite's, so it comes first.
 import os
 import sqlite3
 import statistics
+import subprocess
 import sys
 import time
 
 OBJECTS = 10_000
+COMMITS = [2000, 8000]
 ASKED = "item 7"
 QUESTIONS = {
     "history of one object": f"SELECT * FROM dolt_diff_item WHERE to_key = '{ASKED}'",
@@ -18,8 +21,26 @@ QUESTIONS = {
 }
 
 
+# The figures of the product, by workload and subject.
+ours = {}
+
+
 def emit(workload, commits, value, unit):
     print(f"R\tA.{workload}\tdoltlite {doltlite.__version__}, {commits} commits\t{value}\t{unit}", flush=True)
+    own = ours.get((f"A.{workload}", f"Cambium, {commits} commits"))
+    if own:
+        ratio = own / value if unit == "/s" else value / own
+        print(f"R\tA.{workload}, times faster than doltlite\tCambium, {commits} commits\t{ratio}\tx", flush=True)
+
+
+def ask_product(work):
+    if "PRODUCT" not in os.environ:
+        return
+    lines = subprocess.run([os.environ["PRODUCT"], work, work, "histories"], check=True, capture_output=True, text=True).stdout
+    print(lines, end="", flush=True)
+    for line in lines.splitlines():
+        _, workload, subject, value, _ = line.split("\t")
+        ours[workload, subject] = float(value)
 
 
 def milliseconds(run_count, ask):
@@ -61,7 +82,8 @@ def measure(base, commits):
 
 
 work = sys.argv[1]
-for count in [int(text) for text in sys.argv[2:]] or [2000, 8000]:
+ask_product(work)
+for count in COMMITS:
     file = os.path.join(work, f"doltlite-{count}.db")
     if os.path.exists(file):
         os.remove(file)

@@ -19,6 +19,7 @@ struct Audit {
         try measureUndo(store, ids)
         try store.close()
         try measureProofs(ids)
+        try measureTiles(ids)
     }
 
     /// Inserts the objects in one transaction, and then changes a random one in each transaction.
@@ -35,13 +36,19 @@ struct Audit {
             try (0..<objectCount).map { try transaction.insert("Item", ["key": .string("item \($0)"), "price": .int(Int64($0))]) }
         }.result
         var random = SplitMix(seed: 1)
-        let (seconds, _) = try timed {
-            for index in 0..<transactionCount {
-                let id = ids[random.below(ids.count)]
-                try store.write(Author(actor: index % 10 == 0 ? "jane" : "nora")) { try $0.set(id, "price", to: .int(Int64(index))) }
-            }
+        var times: [Double] = []
+        times.reserveCapacity(transactionCount + 1)
+        times.append(now())
+        for index in 0..<transactionCount {
+            let id = ids[random.below(ids.count)]
+            try store.write(Author(actor: index % 10 == 0 ? "jane" : "nora")) { try $0.set(id, "price", to: .int(Int64(index))) }
+            times.append(now())
         }
-        settings.emit("A.small transactions, buffered", Double(transactionCount) / seconds, "/s")
+        settings.emit("A.small transactions, buffered", Double(transactionCount) / (times[transactionCount] - times[0]), "/s")
+        // Checkpoints are made at the same time, one for each MiB of the log.
+        let waits = zip(times, times.dropFirst()).map { $1 - $0 }.sorted()
+        settings.emit("A.small transactions, buffered, p50", waits[transactionCount / 2] * 1e6, "µs")
+        settings.emit("A.small transactions, buffered, p99.9", waits[transactionCount / 1000 * 999] * 1e6, "µs")
         try store.checkpoint()
         try store.close()
         return ids
@@ -112,5 +119,35 @@ struct Audit {
         let verified = try timed { try Store.verify(at: path) }
         guard verified.result.isSound else { throw Failure("the store is not sound: \(verified.result.findings)") }
         settings.emit("A.verify, small transactions", Double(transactionCount) / verified.seconds, "/s")
+        try measureVerifier(try Store.prove("price", of: ids[0], at: path), root: verified.result.root)
+    }
+
+    /// Checks a proof with the verifier of the standard library of Python, which a process runs.
+    private func measureVerifier(_ proof: ProofFile, root: String) throws {
+        let file = settings.store("audit.proof")
+        try File.write(Array(proof.description.utf8), to: file)
+        let folder = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let script = "/\(folder)/Docs/Formats/verify.py"
+        var times: [Double] = []
+        for _ in 0..<10 { times.append(try timed { try Subprocess.run(["python3", script, "proof", file, "--root", root]) }.seconds) }
+        settings.emit("A.verify.py, a process", percentile(times, 50) * 1e3, "ms")
+    }
+
+    /// Writes the log as static files, and again after each of some transactions.
+    private func measureTiles(_ ids: [ObjectID]) throws {
+        let folder = settings.store("audit-tiles")
+        try Tree(folder).remove()
+        let first = try timed { try Store.writeTiles(of: path, to: folder) }
+        settings.emit("A.tiles of all transactions", first.seconds, "s")
+        settings.emit("A.tiles of all transactions, files", Double(first.result.fileCount), "")
+        let store = try Store.open(at: path)
+        var times: [Double] = []
+        for index in 0..<20 {
+            try store.write { try $0.set(ids[index], "price", to: .int(-1)) }
+            times.append(try timed { try Store.writeTiles(of: path, to: folder) }.seconds)
+        }
+        try store.close()
+        settings.emit("A.tiles after one more transaction, p50", percentile(times, 50) * 1e3, "ms")
+        try Tree(folder).remove()
     }
 }

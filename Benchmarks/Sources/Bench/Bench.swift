@@ -9,7 +9,7 @@ struct Bench {
         do {
             let arguments = try Arguments(CommandLine.arguments)
             if arguments.steps.isEmpty {
-                for step in Step.allCases { try Subprocess.run(arguments.command(for: step)) }
+                for step in Step.allCases { try Subprocess.run(itself: arguments.command(for: step)) }
             } else {
                 let bench = Settings(arguments)
                 for step in arguments.steps { try step.run(bench) }
@@ -25,7 +25,7 @@ struct Bench {
 /// One part of the measurement. Later steps use the stores of earlier steps.
 enum Step: String, CaseIterable {
     case `import`, importSmall, reads, opening, checkpoints, replay, smallTransactions, updates, memoryUpdates
-    case changes, debian, clones, hubs, export, indexes, holds, walks, queries, live, records, creates, audit
+    case changes, debian, clones, hubs, export, indexes, holds, walks, queries, live, records, creates, audit, auditImports, histories
 
     func run(_ settings: Settings) throws {
         switch self {
@@ -51,6 +51,8 @@ enum Step: String, CaseIterable {
         case .records: try Records(settings).run()
         case .creates: try Creates(settings).run()
         case .audit: try Audit(settings).run()
+        case .auditImports: try AuditImports(settings).run()
+        case .histories: try Histories(settings).run()
         }
     }
 }

@@ -37,6 +37,14 @@ enum File {
     /// Brings a file into the page cache.
     static func warm(_ path: String) throws { try forEachPart(path) { _ in } }
 
+    /// Writes a file, which replaces one of the same name.
+    static func write(_ contents: [UInt8], to path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        guard file >= 0, Glibc.write(file, contents, contents.count) == contents.count, close(file) == 0 else {
+            throw Failure("cannot write \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
     private static func forEachPart(_ path: String, _ body: (ArraySlice<UInt8>) -> Void) throws {
         let file = open(path, O_RDONLY)
         guard file >= 0 else { throw Failure("cannot open \(path): \(String(cString: strerror(errno)))") }
