@@ -117,6 +117,19 @@ import Testing
         #expect(try heads(rows(place, "Note/2", "--attribute", "title", "--limit", "1")) == heads([found[0]]))
     }
 
+    @Test func `a copy that an undo brought back has its own earlier life, with its deletion`() throws {
+        let place = try Self.workplace()
+        #expect(try place.run("delete", "notes", "Note/2", "--actor", "eve").code == 0)
+        #expect(try place.run("undo", "notes", "7", "--actor", "mary").code == 0)
+        let life = ["5 Note/2 changed", "4 Note/2 cloned", "3 Note/1 changed", "2 Note/1 inserted"]
+        #expect(try heads(rows(place, "Note/2")) == ["8 Note/2 inserted", "7 Note/2 deleted"] + life)
+        #expect(try heads(rows(place, "--entity", "Note", "--actor", "mary")) == ["8 Note/2 inserted"])
+        let last = try #require(try rows(place, "Note/2", "--complete").last)
+        #expect(last["complete"] as? Bool == true)
+        let title = try #require(try blame(place, "Note/2")["title"])
+        #expect(title["transaction"] as? Int == 8 && title["from"] == nil)
+    }
+
     @Test func `the history of a property omits objects without it`() throws {
         let place = try Self.workplace()
         let all = ["6 Note/1 deleted", "5 Note/2 changed", "4 Note/2 cloned", "3 Note/1 changed", "2 Note/1 inserted"]

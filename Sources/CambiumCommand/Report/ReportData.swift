@@ -223,8 +223,7 @@ struct ReportSection {
 
     /// Returns the name of the object of which an inserted object is a copy.
     private func source(of change: ObjectChange, _ changes: Changes) -> String? {
-        guard change.kind == .inserted, let place = changes.after.place(of: change.id), let source = changes.after.source(of: place)
-        else { return nil }
+        guard change.kind == .inserted, let source = step.clonedSource(of: change.id) else { return nil }
         return changes.after.fullName(of: source) ?? changes.before.fullName(of: source) ?? changes.after.name(of: source) ?? "an object"
     }
 

@@ -54,7 +54,7 @@ extension AuditTrail {
             // The history lists the copy before its source, if one transaction made both.
             let expected = segments.filter { $0.first <= number && number <= $0.last }.flatMap { segment in
                 let change = changes.object(segment.id)
-                let source = change?.kind == .inserted ? step.after.source(of: segment.id) : nil
+                let source = change?.kind == .inserted ? step.clonedSource(of: segment.id) : nil
                 return rows.rows(change, of: segment.id, step, source: source).map(Self.text)
             }
             if expected != listed[number] ?? [] { gaps.append(number) }

@@ -345,7 +345,7 @@ struct StoreHistory {
             entries += changes.labels.map { HistoryEntry(step.entry, nil, .label($0)) }
         }
         for change in changes where filter.includes(change.id, step) {
-            let source = change.kind == .inserted ? step.after.source(of: change.id) : nil
+            let source = change.kind == .inserted ? step.clonedSource(of: change.id) : nil
             entries += rows.rows(change, of: change.id, step, source: source)
         }
         return entries

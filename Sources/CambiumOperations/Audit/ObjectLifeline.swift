@@ -146,7 +146,7 @@ struct ObjectLifeline {
         (graph, values) = (before, [:])
         position = before.transaction
         guard change?.kind == .inserted else { return ObjectStep(step: step, id: own, change: change, source: nil) }
-        guard let source = after.source(of: id) else {
+        guard let source = step.clonedSource(of: id) else {
             isUnassigned = !before.hasAssigned(id)
             return ObjectStep(step: step, id: own, change: change, source: nil)
         }

@@ -85,7 +85,7 @@ extension StoreRun {
         for (step, changes) in scan.steps.reversed() {
             while true {
                 let change = changes.object(id)
-                let source = change?.kind == .inserted ? step.after.source(of: id) : nil
+                let source = change?.kind == .inserted ? step.clonedSource(of: id) : nil
                 entries += rows.rows(change, of: id, step, source: source)
                 guard let source else { break }
                 id = source
@@ -100,7 +100,7 @@ extension StoreRun {
         var expected: [HistoryEntry] = []
         for (step, changes) in scan.steps.reversed() {
             for change in changes {
-                let source = change.kind == .inserted ? step.after.source(of: change.id) : nil
+                let source = change.kind == .inserted ? step.clonedSource(of: change.id) : nil
                 expected += rows.rows(change, of: change.id, step, source: source)
             }
         }
@@ -171,7 +171,7 @@ extension StoreRun {
             let number = step.entry.number
             while true {
                 let change = changes.object(own)
-                let next = change?.kind == .inserted ? step.after.source(of: own) : nil
+                let next = change?.kind == .inserted ? step.clonedSource(of: own) : nil
                 let isTogether = next.map { !step.before.contains($0) && step.after.contains($0) } ?? false
                 let former = isTogether ? step.after : step.before
                 if isSet(property, of: own, change, next, step, former) {
