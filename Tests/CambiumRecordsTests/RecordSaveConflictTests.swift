@@ -1,4 +1,5 @@
 import Cambium
+import CambiumTesting
 import TestFixtures
 import Testing
 
@@ -154,4 +155,51 @@ struct RecordSaveConflictTests {
         try store.insert(&other)
         #expect(try store.graph.find(Task.self, identity: 9)?.title == "other")
     }
+
+    @Test func `a record of a graph conflicts with an edit whose base another writer has changed`() throws {
+        var task = try store.graph.load(refs[0])
+        try store.write { try $0.set(refs[0].id, "title", to: "b") }
+        var edit = store.edit()
+        task.points = 2
+        try edit.save(&task)
+        #expect(try edit[refs[0].id, "title"] == "b")
+        task = try store.graph.load(refs[0])
+        try store.write { try $0.set(refs[0].id, "title", to: "c") }
+        try edit.rebase(onto: store.graph)
+        task.title = "d"
+        #expect(code { try edit.save(&task) } == .conflict)
+    }
+
+    @Test(arguments: UInt64(1)...4)
+    func `no save loses a change of another writer silently`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<40 {
+            let base = try store.graph.load(refs[0])
+            var records = [base, base]
+            for index in 0..<2 { change(&records[index], &random) }
+            try store.save(&records[0])
+            let middle = try store.graph.load(refs[0])
+            let isConflict = code { try store.save(&records[1]) } != nil
+            let result = try store.graph.load(refs[0])
+            for path in [\Task.title, \.pointsText, \.parentText, \.stepsText] as [KeyPath<Task, String>] {
+                let wanted = records[1][keyPath: path]
+                let isChanged = wanted != base[keyPath: path] && !isConflict
+                #expect(result[keyPath: path] == (isChanged ? wanted : middle[keyPath: path]))
+                if isChanged { #expect([base[keyPath: path], wanted].contains(middle[keyPath: path])) }
+            }
+        }
+    }
+
+    private func change(_ task: inout Task, _ random: inout SplitMix64) {
+        if random.isTrue(1, outOf: 2) { task.title = ["", "a", "b"][Int.random(in: 0..<3, using: &random)] }
+        if random.isTrue(1, outOf: 2) { task.points = Int.random(in: 0..<3, using: &random) }
+        if random.isTrue(1, outOf: 2) { task.parent = [nil, refs[1], refs[2]][Int.random(in: 0..<3, using: &random)] }
+        if random.isTrue(1, outOf: 2) { task.steps = Array(refs.shuffled(using: &random).prefix(2)) }
+    }
+}
+
+extension Task {
+    fileprivate var pointsText: String { "\(points)" }
+    fileprivate var parentText: String { "\(parent?.id.description ?? "none")" }
+    fileprivate var stepsText: String { "\(steps.map(\.id))" }
 }
