@@ -94,6 +94,26 @@ import Testing
         }
     }
 
+    @Test func `two threads find the same corruption of checkpoints as one`() throws {
+        let volume = try made()
+        let numbers = try CheckpointRecord.list(volume)
+        let graphs = try numbers.map { ($0, ExpectedGraph(try EarlierGraphs(volume).graph(at: .transaction($0)))) }
+        var count = 0
+        for path in volume.contents.keys.sorted() where path.hasPrefix("roots/") || path.hasPrefix("pages-") {
+            for place in stride(from: 5, to: try volume.bytes(of: path).count, by: 1021) {
+                var files = volume.contents
+                files[path]?[place] ^= 4
+                let check = CheckpointCheck(
+                    reader: try LogReader(MemoryVolume(contents: files)), graphs: Dictionary(uniqueKeysWithValues: graphs),
+                    last: numbers[0], times: [:], retiredEnd: .none, oldest: nil)
+                let findings = try check.findings(of: numbers, threadCount: 1)
+                #expect(try check.findings(of: numbers, threadCount: 2) == findings, "\(path) \(place)")
+                count += findings.count
+            }
+        }
+        #expect(count > numbers.count)
+    }
+
     @Test func `each missing end of a log is found, and verify names the first missing transaction`() throws {
         let volume = try made()
         var records: [LogRecord] = []

@@ -59,9 +59,12 @@ struct Digester {
         var slots: [EntityNumber: [AttributeSlot]] = [:]
         for number in table.entities { slots[number] = attributeSlots(of: number, table) }
         var local = sum
+        // Most rows are of the same entity as the row before.
+        var (last, lastSlots) = (root, slots[root] ?? [])
         reader.forEachRow(of: table) { row in
             let entity = rows.entity(row, table)
-            add(row, rows, table, root, entity, slots[entity] ?? [], to: &local)
+            if entity != last { (last, lastSlots) = (entity, slots[entity] ?? []) }
+            add(row, rows, table, root, entity, lastSlots, to: &local)
         }
         sum = local
     }

@@ -166,10 +166,9 @@ public struct Verification: Sendable {
         let numbers = try CheckpointRecord.list(reader.volume)
         // If this checkpoint is corrupt, neither an older checkpoint nor the log can replace it.
         let oldest = retiredEnd == .none ? nil : numbers.last { $0 >= retiredEnd }
-        for number in numbers where number <= last || listed.contains(number) {
-            let isRetired = number < stored
-            try check(number, reader, isRetired ? nil : graphs, upTo: last, time: tree.times[number], isOldest: number == oldest)
-        }
+        let wanted = numbers.filter { $0 <= last || listed.contains($0) }
+        let check = CheckpointCheck(reader: reader, graphs: graphs, last: last, times: tree.times, retiredEnd: stored, oldest: oldest)
+        for finding in try check.findings(of: wanted) { reportCorruption(finding) }
         return true
     }
 
@@ -198,72 +197,6 @@ public struct Verification: Sendable {
             }
         }
         return try LoadedCheckpoint(reader)
-    }
-
-    /// The remedy if a checkpoint is corrupt, the log before it was retired, and there is no older checkpoint.
-    private static let remedyWithoutLog = "Open the store again to use a later checkpoint."
-
-    /// Compares every chunk of a checkpoint with the checksum of that chunk. Also compares the graph of the checkpoint with the graph of
-    /// the log at that moment; if that graph is not known, compares the graphs after the last transaction. Reports a checkpoint whose
-    /// position is not in the log.
-    ///
-    /// - Parameters:
-    ///   - graphs: The graphs of the log, by their transactions; `nil` if the log after the checkpoint was retired.
-    ///   - last: The last transaction of the log that was replayed.
-    ///   - time: The time of the transaction in the log; `nil` if it is not known.
-    ///   - isOldest: Whether the log before the checkpoint was retired, and there is no older checkpoint.
-    private mutating func check(
-        _ number: TransactionNumber, _ reader: LogReader, _ graphs: [TransactionNumber: ExpectedGraph]?, upTo last: TransactionNumber,
-        time: Timestamp?, isOldest: Bool
-    ) throws {
-        do throws(any Error) {
-            var replay = try Replay(LoadedCheckpoint(reader, of: number, checksAll: true))
-            // A reader chooses the checkpoint for a requested time by the time in the checkpoint record. Opening the checkpoint compares
-            // this time with the log only if the segment is open, because a sealed segment does not repeat the time.
-            if let time, replay.lastTime != time {
-                reportCorruption(
-                    "the checkpoint of transaction \(number) states the time \(replay.lastTime), but the log states \(time), so requests "
-                        + "for a time may return a wrong graph. Save all intact data with 'cambium repair'")
-            }
-            guard let graphs else { return checkGraph(replay.timeline, of: number) }
-            let isKnown = graphs[number] != nil
-            let found = isKnown ? ExpectedGraph(replay.timeline.head) : nil
-            // A replay of the next transaction shows whether the log continues where the checkpoint ends.
-            if isKnown, number < last {
-                _ = try replay.run(reader, to: EarlierMoment(number: number.next)) {}
-            } else {
-                _ = try replay.run(makesDurable: true) { $0.number > last }
-            }
-            if (found ?? ExpectedGraph(replay.timeline.head)) != graphs[isKnown ? number : last] {
-                reportCorruption("the checkpoint of transaction \(number) leads to a different graph from that of the log")
-            }
-        } catch let error as CambiumError where error.code == .corrupted {
-            let (text, remedy) = (error.description, CambiumError.checkpointRemedy)
-            let reason = isOldest ? text.replacing(remedy, with: Self.remedyWithoutLog) : text
-            reportCorruption("the checkpoint of transaction \(number): \(reason)")
-        } catch let error as CambiumError where error.code == .notFound {
-            return  // A writer has dropped the checkpoint.
-        }
-    }
-}
-
-extension Verification {
-    /// Checks the invariants and the pages of a checkpoint that no log leads to.
-    private mutating func checkGraph(_ timeline: Timeline, of number: TransactionNumber) {
-        for finding in timeline.head.invariantFindings() + PageChecker.findings(in: timeline) {
-            reportCorruption("the checkpoint of transaction \(number): \(finding)")
-        }
-    }
-}
-
-/// The graph that a replay of the log produces. A checkpoint of the same transaction must have the same graph.
-private struct ExpectedGraph: Equatable {
-    let digest: GraphDigest
-    let nextSerials: [EntityNumber: UInt64]
-
-    init(_ graph: Graph, digest: GraphDigest? = nil) {
-        self.digest = digest ?? graph.digest()
-        nextSerials = graph.nextSerials
     }
 }
 
