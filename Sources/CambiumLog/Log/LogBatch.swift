@@ -23,6 +23,8 @@ package struct LogBatch: Sendable {
     package private(set) var leafContents: [[UInt8]] = []
     /// The decoded ops of all small transactions, in order.
     package private(set) var ops: [Op] = []
+    /// The cells that the ops in `ops` set, as far as they can be prefetched.
+    package private(set) var targets: [OpTarget?] = []
     /// For each record, the places of its ops in `ops`; `nil` if they are not decoded.
     private var opPlaces: [Range<Int32>?] = []
     /// The number of bytes of the ops of all records.
@@ -68,6 +70,8 @@ package struct LogBatch: Sendable {
             let begin = Int32(ops.count)
             opPlaces.append(OpCodec.decodeSmall(payload, into: &ops) ? begin..<Int32(ops.count) : nil)
         }
+        targets.reserveCapacity(ops.count)
+        for place in ops.indices { targets.append(ops[place].target) }
     }
 
     /// Returns the places in `ops` of the ops of a record. Returns `nil` if the ops must still be decoded.
@@ -82,6 +86,7 @@ package struct LogBatch: Sendable {
         leafHashes.removeAll(keepingCapacity: true)
         leafContents.removeAll(keepingCapacity: true)
         ops.removeAll(keepingCapacity: true)
+        targets.removeAll(keepingCapacity: true)
         opPlaces.removeAll(keepingCapacity: true)
     }
 

@@ -44,6 +44,20 @@ extension Op {
     }
 }
 
+/// A cell that an op sets: the first one, if it sets several.
+package struct OpTarget: Sendable {
+    package let id: ObjectID
+    package let property: PropertyNumber
+}
+
+extension Op {
+    /// The cell that the op sets; `nil` for an op that sets no attribute of an existing object.
+    package var target: OpTarget? {
+        guard case .set(let id, let assignments) = self, let first = assignments.first else { return nil }
+        return OpTarget(id: id, property: first.property)
+    }
+}
+
 /// A property and its new value.
 package struct Assignment: Sendable, Equatable {
     package let property: PropertyNumber

@@ -61,12 +61,12 @@ extension Replay {
 
     /// Applies a transaction of a log to a draft that has begun the transaction.
     fileprivate static func apply(_ record: LogRecord, to draft: inout Draft, observe: (Op) -> Void) throws -> Int {
-        var applied = AppliedOps(record)
+        var applied = AppliedOps()
         try OpDecoding.forEachOp(of: record) { op in
-            try applied.apply(op, to: &draft)
+            try applied.apply(op, of: record, to: &draft)
             observe(op)
         }
-        return try applied.finish(&draft)
+        return try applied.finish(record, &draft)
     }
 
     /// The number of ops that are applied between the prefetching of an object's page and its use. When half of them are applied, the cells
@@ -77,31 +77,25 @@ extension Replay {
     /// ops of the batch will change.
     fileprivate static func apply(_ record: LogRecord, _ batch: LogBatch, _ place: Int, to draft: inout Draft) throws -> Int {
         guard let places = batch.opPlaces(of: place) else { return try apply(record, to: &draft) { _ in } }
-        var applied = AppliedOps(record)
-        let ops = batch.ops.span
+        var applied = AppliedOps()
+        let (ops, targets) = (batch.ops.span, batch.targets.span)
         for index in places {
             let (page, cells) = (index + prefetchedOpCount, index + prefetchedOpCount / 2)
-            if page < ops.count { draft.prefetchPage(of: ops[page]) }
-            if cells < ops.count { draft.prefetchCells(of: ops[cells]) }
-            try applied.apply(ops[index], to: &draft)
+            if page < targets.count, let target = targets[page] { draft.prefetchPage(of: target) }
+            if cells < targets.count, let target = targets[cells] { draft.prefetchCell(of: target) }
+            try applied.apply(ops[index], of: record, to: &draft)
         }
-        return try applied.finish(&draft)
+        return try applied.finish(record, &draft)
     }
 }
 
 /// The ops of one transaction that a replay has applied.
 private struct AppliedOps {
-    private let record: LogRecord
     private var count = 0
-    private var work: Int
+    private var work = 0
     private var subject: ObjectID?
 
-    init(_ record: LogRecord) {
-        self.record = record
-        work = ReplayWork.work(of: record.metadata)
-    }
-
-    mutating func apply(_ op: Op, to draft: inout Draft) throws(CambiumError) {
+    mutating func apply(_ op: Op, of record: LogRecord, to draft: inout Draft) throws(CambiumError) {
         count += 1
         do throws(CambiumError) {
             if count > 1, case .schema = op {
@@ -109,30 +103,33 @@ private struct AppliedOps {
             }
             try draft.apply(op)
         } catch {
-            throw corruption("Transaction \(record.number) cannot be applied because of op \(count).", error)
+            throw record.corruption("Transaction \(record.number) cannot be applied because of op \(count).", error)
         }
         work += op.replayWork
         if count == 1 { subject = op.subject }
     }
 
     /// Ends the transaction, and returns its work.
-    func finish(_ draft: inout Draft) throws -> Int {
+    func finish(_ record: LogRecord, _ draft: inout Draft) throws -> Int {
         do throws(CambiumError) {
             try DerivedNotes.updateDerived(&draft)
         } catch {
-            throw corruption("The derived attributes of transaction \(record.number) cannot be computed.", error)
+            throw record.corruption("The derived attributes of transaction \(record.number) cannot be computed.", error)
         }
         if let request = record.metadata.requestID {
             try RegisterWriter.record(&draft, request, record.metadata.requestDigest, object: subject)
         }
-        return work
+        return work + ReplayWork.work(of: record.metadata)
     }
+}
 
-    private func corruption(_ event: String, _ error: CambiumError) -> CambiumError {
+extension LogRecord {
+    /// Returns the error for a transaction that cannot be replayed.
+    fileprivate func corruption(_ event: String, _ error: CambiumError) -> CambiumError {
         // The process has too little memory, so the log may be sound.
         if error.code == .ioFailure { return error }
         let message = "\(event) Run 'cambium verify'. The cause: " + error.message
-        return CambiumError(.corrupted, message, place: .init(file: record.file), underlying: error)
+        return CambiumError(.corrupted, message, place: .init(file: file), underlying: error)
     }
 }
 
