@@ -1,5 +1,5 @@
-import CambiumBytes
 internal import CMachine
+import CambiumBytes
 
 /// Changes ordered indexes. Pages of the draft are changed in place, and other pages are copied first.
 extension OrderedWriter {

@@ -83,11 +83,16 @@ final class RecordBinding: Sendable {
     /// - Parameter next: The index at which the search begins; then the index after the property. Properties are usually used in order, so
     ///   the search usually succeeds at once.
     func index(of name: String, from next: inout Int) -> Int? {
-        let count = properties.count
-        guard let offset = properties.indices.first(where: { properties[($0 + next) % count].name == name }) else { return nil }
-        let index = (offset + next) % count
-        next = (index + 1) % count
-        return index
+        var index = next
+        for _ in properties.indices {
+            if index == properties.count { index = 0 }
+            if properties[index].name == name {
+                next = index + 1
+                return index
+            }
+            index += 1
+        }
+        return nil
     }
 
     /// Returns the property at an index that the program passed. Ends the process if the record's schema has no such property.
