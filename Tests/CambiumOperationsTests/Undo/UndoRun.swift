@@ -116,19 +116,34 @@ struct UndoRun {
     // MARK: Undoing
 
     /// Undoes one transaction after the other, newest first, and returns the digest at the end. Each undo must lead to the state before its
-    /// transaction, and its undo back again.
-    mutating func undoAll(redoing: Bool) throws -> GraphDigest {
+    /// transaction, and its undo back again. Returns `nil` if an undo was refused because it leads to a state that breaks a rule.
+    mutating func undoAll(redoing: Bool) throws -> GraphDigest? {
         for number in stride(from: last.rawValue, through: 2, by: -1) {
-            let transaction = TransactionNumber(rawValue: number)
-            let undone = try store.undo(.transaction(transaction)).receipt.transaction
+            guard let receipt = try undo(.transaction(TransactionNumber(rawValue: number)), backTo: number - 1) else { return nil }
+            let undone = receipt.transaction
             try check(moment(number - 1))
-            guard redoing, let undone, number % 4 == 0 else { continue }
+            guard redoing, !lacksMembers(moment(number)), let undone, number % 4 == 0 else { continue }
             let redone = try store.undo(.transaction(undone)).receipt.transaction
             try check(moment(number))
             if let redone { try store.undo(.transaction(redone)) }
             try check(moment(number - 1))
         }
         return store.graph.digest()
+    }
+
+    /// Undoes transactions. Returns `nil` if the undo was refused because an object lacks mandatory members in the state to which it leads.
+    func undo(_ selection: UndoSelection, backTo number: UInt64) throws -> Receipt? {
+        do {
+            return try store.undo(selection).receipt
+        } catch let error as CambiumError where error.code == .ruleViolated && lacksMembers(moment(number)) { return nil }
+    }
+
+    /// Returns whether a deletion with `noAction` has left an object without mandatory members.
+    private func lacksMembers(_ state: ReferenceGraph) -> Bool {
+        state.ids.contains { id in
+            !state.isStub(id)
+                && (state.entity(of: id)?.relationships ?? []).contains { state.members($0, of: id).count < $0.minCount }
+        }
     }
 
     /// Undoes a random transaction, and compares the conflicts and the result with those of a search of the three states.
