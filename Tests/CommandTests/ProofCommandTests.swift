@@ -125,10 +125,13 @@ import Testing
     @Test func `a key that others can read is refused, and a new key signs beside the old one`() throws {
         let (place, key) = try signed()
         let rotated = try place.run("sign", "--rotate", "--key", "key").output.split(separator: "\n").map(String.init)
+        let path = place.directory.appending(path: "key").path
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.directory.path).filter { $0.hasSuffix(".new") } == [])
         #expect(try place.run("sign", "notes", "--key", "key", "--to", "note").code == 0)
         for known in rotated + [key] { #expect(try python(place, "note", "note", "--key", known).code == 0, "\(known)") }
         #expect(try place.run("sign", "--generate", "n", "--key", "key").code == 73)
-        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: place.directory.appending(path: "key").path)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
         let refused = try place.run("sign", "notes", "--key", "key")
         #expect(refused.code == 65 && refused.errors.contains("chmod 600"))
     }

@@ -33,7 +33,19 @@ enum KeyFile {
     /// Makes a key in a new file, and returns its public key.
     static func create(_ path: String, name: String, _ kind: NoteKeyKind) throws -> NoteKey {
         let key = try newKey(name, kind)
-        try write([key], to: path)
+        // An existing file is never replaced: the empty file reserves the name for the complete one.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let reason = String(cString: strerror(errno))
+            throw CambiumError(.cannotCreate, "The file of the key cannot be created: \(reason).", place: .init(file: path))
+        }
+        close(descriptor)
+        do {
+            try write([key], to: path)
+        } catch {
+            unlink(path)
+            throw error
+        }
         return key.verifier
     }
 
@@ -44,9 +56,7 @@ enum KeyFile {
             throw CambiumError(.limitExceeded, "The file has \(keys.count) keys. Remove the lines of old keys.", place: .init(file: path))
         }
         let key = try newKey(first.verifier.name, first.verifier.kind)
-        let newPath = "\(path).\(getpid()).new"
-        try write([key] + keys, to: newPath)
-        guard rename(newPath, path) == 0 else { throw failure(.ioFailure, "replaced", path) }
+        try write([key] + keys, to: path)
         return key.verifier
     }
 
@@ -56,17 +66,6 @@ enum KeyFile {
     }
 
     private static func write(_ keys: [SigningKey], to path: String) throws(CambiumError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(.cannotCreate, "created", path) }
-        defer { close(descriptor) }
-        let bytes = Array(keys.map { $0.secretText + "\n" }.joined().utf8)
-        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-            throw failure(.ioFailure, "written", path)
-        }
-    }
-
-    private static func failure(_ code: CambiumError.Code, _ what: String, _ path: String) -> CambiumError {
-        CambiumError(
-            code, "The file of the key cannot be \(what): \(String(cString: strerror(errno))).", place: .init(file: path))
+        try OutputFile.replace(path, with: keys.map { $0.secretText + "\n" }.joined(), option: "--key", mode: 0o600)
     }
 }

@@ -11,12 +11,14 @@ struct OutputFile {
     private let option: String
 
     /// Creates the temporary file. Throws `.cannotCreate` if no file can be created next to the requested file.
-    init(_ path: String, option: String) throws(CambiumError) {
+    ///
+    /// - Parameter mode: the permissions of the file, from which the file mode creation mask of the process takes some.
+    init(_ path: String, option: String, mode: mode_t = 0o666) throws(CambiumError) {
         self.option = option
         self.path = try Self.place(path, option)
         let temporary = self.path + ".\(getpid()).new"
         self.temporary = temporary
-        descriptor = Self.uninterrupted { open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
+        descriptor = Self.uninterrupted { open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode) }
         if descriptor < 0 { throw Self.error(.cannotCreate, "cannot be created", path, option) }
     }
 
@@ -40,7 +42,12 @@ struct OutputFile {
     /// Writes a text to the file of `--to`, or to standard output if there is no path.
     static func write(_ text: String, to path: String?) throws(CambiumError) {
         guard let path else { return Terminal.write(Array(text.utf8)) }
-        let file = try OutputFile(path, option: "--to")
+        try replace(path, with: text, option: "--to")
+    }
+
+    /// Replaces the text of a file, or creates the file.
+    static func replace(_ path: String, with text: String, option: String, mode: mode_t = 0o666) throws(CambiumError) {
+        let file = try OutputFile(path, option: option, mode: mode)
         do throws(CambiumError) {
             try file.write(Array(text.utf8))
             try file.end()
