@@ -64,6 +64,22 @@ import Testing
         }
     }
 
+    @Test func `a history that no index covers replays the log once, and not for each change`() throws {
+        let (store, volume, notes) = try made(.tiny)
+        for change in 0..<30 {
+            try store.setTitle(of: notes[3], to: "t\(change)")
+            for step in 0..<4 { try store.setTitle(of: notes[5 + step], to: "\(change) \(step)") }
+        }
+        let past = EarlierGraphs(volume)
+        let trail = AuditTrail(volume, past, .standard, bound: nil)
+        #expect(try text(trail, notes[3]).count == 31)
+        // The first replay leads to the newest graph. The replay that finds the touches is not one of `past`.
+        #expect(past.replayedCount <= 2 * Int(store.graph.transaction.rawValue))
+        let count = past.replayedCount
+        #expect(try trail.blame(of: notes[3]).count == 7 && text(trail, notes[4]).count == 1)
+        #expect(past.replayedCount == count)
+    }
+
     @Test(arguments: [UndoPolicy.skip, .force])
     func `an undo of a set attribute by the index replays no transaction, and equals an undo by graphs`(policy: UndoPolicy) throws {
         let (store, volume, notes) = try made()

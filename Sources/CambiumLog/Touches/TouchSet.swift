@@ -77,6 +77,16 @@ package struct TouchSet: Sendable {
         }
     }
 
+    /// Returns the transactions that changed an object, in ascending order. Complexity: O(touches and runs of all objects).
+    package func transactions(of id: ObjectID) -> [TransactionNumber] {
+        var numbers: Set<UInt64> = []
+        for touch in touches where touch.serial == id.serial && touch.root == id.root.rawValue { numbers.insert(touch.transaction) }
+        for run in runs where run.root == id.root.rawValue && run.first <= id.serial && id.serial <= run.last {
+            numbers.insert(run.transaction)
+        }
+        return numbers.sorted().map { TransactionNumber(rawValue: $0) }
+    }
+
     /// Adds the touches of a part whose transactions precede those of this set.
     mutating func prepend(_ touches: [Touch], _ runs: [Run], of part: TouchPart) {
         self.touches += touches

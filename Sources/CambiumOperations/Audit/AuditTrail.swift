@@ -19,6 +19,7 @@ public struct AuditTrail: Sendable {
     let memory: MemoryBudget
     /// Returns the last transaction that readers of an open store see; `nil` if the files of the store determine it.
     private let bound: (@Sendable () -> TransactionNumber)?
+    let unindexed = UnindexedTouches.Newest()
 
     /// The trail of a store that another process may have open. Reads nothing yet. Complexity: O(1).
     ///

@@ -42,8 +42,11 @@ struct ObjectLifeline {
     /// The newest transaction that was not examined yet.
     private(set) var position: TransactionNumber
     private let first: TransactionNumber
+    private let newest: TransactionNumber
     private let oldest: TransactionNumber
     private(set) var end: End?
+    /// The number of examined transactions after the end of the touch index.
+    private var unindexedCount: UInt64 = 0
     /// Whether the object did not exist before `graph`, according to its serial.
     private var isUnassigned = false
     /// The transactions that created an object, in descending order. The log is read once for each object that needs them.
@@ -65,6 +68,7 @@ struct ObjectLifeline {
     init(_ trail: AuditTrail, _ id: ObjectID, from graph: Graph, downTo first: TransactionNumber, readsOps: Bool) throws {
         (self.trail, self.id, self.graph, self.readsOps) = (trail, id, graph, readsOps)
         position = graph.transaction
+        newest = graph.transaction
         oldest = try trail.oldest()
         self.first = max(first, oldest)
         touches = ObjectTouches(trail, from: oldest)
@@ -84,7 +88,14 @@ struct ObjectLifeline {
                     end = number < oldest ? .retired : .range
                     break
                 }
-                if readsOps, let step = try opStep(number) ?? insertion(number) { return step }
+                if readsOps {
+                    if var touches, number > touches.covered {
+                        unindexedCount += 1
+                        touches.coverRest(through: newest, examinedCount: unindexedCount)
+                        self.touches = touches
+                    }
+                    if let step = try opStep(number) ?? insertion(number) { return step }
+                }
                 return try examine(number)
             } catch is ObjectTouches.Mistrust {
                 (touches, births) = (nil, nil)

@@ -4,6 +4,7 @@ internal import CambiumLog
 import CambiumModel
 
 /// The transactions that changed an object, from the touch index, and what their ops say about the object. See Docs/Formats/TOUCHES.md.
+/// The transactions after the end of the index come from a replay, once a walk has examined many of them.
 ///
 /// Throws `Mistrust` if the index contradicts the log or a graph. The caller then continues without the index.
 struct ObjectTouches {
@@ -19,13 +20,15 @@ struct ObjectTouches {
 
     private let trail: AuditTrail
     private let reader: LogReader
-    private let index: TouchIndex
+    private let index: TouchIndex?
+    /// The touches after the end of the index; `nil` if they are not known.
+    private var rest: UnindexedTouches?
     /// The oldest transaction that was not retired.
     private let oldest: TransactionNumber
-    /// Whether the index covers the log from its first transaction.
+    /// Whether the known touches begin with the first transaction of the log.
     var isFromFirst: Bool { oldest == AuditTrail.first }
-    /// The last transaction that the index covers.
-    let covered: TransactionNumber
+    /// The last transaction whose touches are known. It precedes `oldest` if no touches are known.
+    private(set) var covered: TransactionNumber
     /// The checkpoints, newest first.
     private let checkpoints: [TransactionNumber]
     private var numbers: (id: ObjectID, own: [TransactionNumber], all: [TransactionNumber])?
@@ -35,15 +38,30 @@ struct ObjectTouches {
     /// The number of earlier transactions whose ops are searched for the value before a change.
     private static let searchedCountMax = 64
 
-    /// Returns `nil` if there is no index that belongs to the log and covers it from the oldest transaction.
+    /// Returns `nil` if the log or the list of checkpoints cannot be read. Knows no touches if there is no index that belongs to the log
+    /// and covers it from the oldest transaction.
     init?(_ trail: AuditTrail, from oldest: TransactionNumber) {
         // Without an index, histories are slower and otherwise the same.
-        guard let reader = try? LogReader(trail.volume), let index = try? TouchIndex.read(reader), index.first <= oldest,
-            let checkpoints = try? CheckpointRecord.list(trail.volume)
-        else { return nil }
-        (self.trail, self.reader, self.index, self.checkpoints) = (trail, reader, index, checkpoints)
-        self.oldest = oldest
-        covered = index.last
+        guard let reader = try? LogReader(trail.volume), let checkpoints = try? CheckpointRecord.list(trail.volume) else { return nil }
+        let found = try? TouchIndex.read(reader)
+        index = found.flatMap { $0.first <= oldest ? $0 : nil }
+        (self.trail, self.reader, self.checkpoints, self.oldest) = (trail, reader, checkpoints, oldest)
+        covered = index?.last ?? TransactionNumber(rawValue: oldest.rawValue - 1)
+    }
+
+    /// The number of transactions that can be replayed in about the time in which a walk examines one.
+    private static let replayedCount: UInt64 = 4096
+
+    /// Learns the touches after the end of the index from a replay, unless it would take much longer than the walk has taken so far.
+    ///
+    /// - Parameters:
+    ///   - last: The last transaction of the walk.
+    ///   - examinedCount: The number of transactions after the end of the index that the walk has examined.
+    mutating func coverRest(through last: TransactionNumber, examinedCount: UInt64) {
+        guard rest == nil, last > covered, last.rawValue - covered.rawValue <= Self.replayedCount * examinedCount,
+            let found = trail.unindexedTouches(covered.next...last)
+        else { return }
+        (rest, covered, numbers) = (found, found.range.upperBound, nil)
     }
 
     /// Returns the last transaction up to `last` that may have changed an object; `nil` if there is no such transaction.
@@ -67,8 +85,9 @@ struct ObjectTouches {
     /// Returns the transactions that changed an object or the schema, in ascending order.
     private mutating func transactions(of id: ObjectID) throws -> [TransactionNumber] {
         if let numbers, numbers.id == id { return numbers.all }
-        guard let own = try index.transactions(of: id) else { throw Mistrust() }
-        let all = Set(own).union(index.schemas).sorted()
+        guard let indexed = try index.map({ try $0.transactions(of: id) }) ?? [] else { throw Mistrust() }
+        let own = indexed + (rest?.set.transactions(of: id) ?? [])
+        let all = Set(own).union(index?.schemas ?? []).union(rest?.set.schemas ?? []).sorted()
         numbers = (id, own, all)
         effects = [:]
         return all
@@ -145,4 +164,42 @@ struct ObjectTouches {
         if let place = graph.place(of: id), graph.provenance(of: place).changed > range.lowerBound { throw Mistrust() }
         return graph
     }
+}
+
+/// The touches of transactions that the touch index does not have yet.
+struct UnindexedTouches: Sendable {
+    /// The touches that a trail needed last.
+    final class Newest: Sendable {
+        let touches = Guarded<UnindexedTouches?>(nil)
+    }
+
+    let range: ClosedRange<TransactionNumber>
+    let set: TouchSet
+}
+
+extension AuditTrail {
+    /// Returns the touches of transactions from a replay, or those of more transactions that a call has already returned. Returns `nil` if
+    /// the transactions cannot be replayed.
+    func unindexedTouches(_ range: ClosedRange<TransactionNumber>) -> UnindexedTouches? {
+        let known = unindexed.touches.withLock { $0 }
+        if let known, known.range.lowerBound == range.lowerBound, known.range.upperBound >= range.upperBound { return known }
+        // Without the touches, histories are slower and otherwise the same.
+        guard let set = try? touches(range) else { return nil }
+        let found = UnindexedTouches(range: range, set: set)
+        unindexed.touches.withLock { $0 = found }
+        return found
+    }
+
+    private func touches(_ range: ClosedRange<TransactionNumber>) throws -> TouchSet {
+        var set = TouchSet()
+        var view = try view(after: TransactionNumber(rawValue: range.lowerBound.rawValue - 1))
+        try view.advance(LogReader(volume), notingObjectsThrough: range.upperBound) { number, touches, changesSchema in
+            set.track(touches, number, changesSchema: changesSchema)
+            if set.entryCount > Self.unindexedCountMax { throw CambiumError(.limitExceeded, "Too many objects were changed.") }
+        }
+        return set
+    }
+
+    /// The maximum number of touches and runs of touches in memory, each of which takes at most 32 bytes.
+    private static let unindexedCountMax = 1 << 20
 }

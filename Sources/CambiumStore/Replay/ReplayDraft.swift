@@ -73,8 +73,8 @@ extension Replay {
     /// are prefetched, to which the page refers.
     private static let prefetchedOpCount = 8
 
-    /// Applies a transaction of a batch to a draft that has begun the transaction. At the same time, the processor loads the memory that the
-    /// next ops of the batch will change.
+    /// Applies a transaction of a batch to a draft that has begun the transaction. At the same time, the processor loads the memory that
+    /// the next ops of the batch will change.
     fileprivate static func apply(_ record: LogRecord, _ batch: LogBatch, _ place: Int, to draft: inout Draft) throws -> Int {
         guard let places = batch.opPlaces(of: place) else { return try apply(record, to: &draft) { _ in } }
         var applied = AppliedOps()

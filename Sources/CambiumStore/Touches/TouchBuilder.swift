@@ -46,11 +46,7 @@ struct TouchBuilder {
             : try EarlierView(reader, at: EarlierMoment(number: TransactionNumber(rawValue: covered)), memory: memory)
         try view.advance(reader, notingObjectsThrough: target) { number, objects, changesSchema in
             if number.rawValue % Self.checkedCount == 0 { try check() }
-            if changesSchema { set.trackSchema(number) }
-            switch objects {
-            case .named(let ids): for id in ids { set.track(id, number) }
-            case .changes(let changes): set.track(changes.lazy.map(\.id), number)
-            }
+            set.track(objects, number, changesSchema: changesSchema)
             if set.entryCount >= tuning.touchPartCountMax, number < target {
                 // The part that follows has the root of a tree, so this part needs none.
                 parts = try write(set, reader, first...number, treeRoot: TouchPart.noHash, after: parts)
@@ -91,5 +87,16 @@ struct TouchBuilder {
             throw CambiumError(.ioFailure, "The touch index that was just written cannot be read. Check the disk.")
         }
         return parts + [written]
+    }
+}
+
+extension TouchSet {
+    /// Records what a replayed transaction may have changed.
+    package mutating func track(_ touches: TransactionTouches, _ number: TransactionNumber, changesSchema: Bool) {
+        if changesSchema { trackSchema(number) }
+        switch touches {
+        case .named(let ids): for id in ids { track(id, number) }
+        case .changes(let changes): track(changes.lazy.map(\.id), number)
+        }
     }
 }
