@@ -113,33 +113,48 @@ extension StoreRun {
     }
 
     /// Searches for the first transaction after which an object has a value or a number of members that some object had. Compares the
-    /// result with a query of every moment.
+    /// result with a query of every moment, with the names of that moment.
     private mutating func checkSearch(_ trail: AuditTrail, _ scan: Scan) throws {
         guard let (step, changes) = scan.steps.randomElement(using: &random),
             let change = changes.filter({ $0.kind != .deleted }).randomElement(using: &random)
         else { return }
-        var (condition, arguments): (String, [String: Operand]) = ("true", [:])
+        var (property, test): (String?, String) = (nil, "true")
+        var arguments: [String: Operand] = [:]
         if let value = change.attributes.randomElement(using: &random), random.isTrue(3, outOf: 4) {
-            (condition, arguments) = ("\(value.attribute.name) == $value", ["value": Operand(.literal(.value(value.after)))])
+            (property, test) = (value.attribute.name, " == $value")
+            arguments["value"] = Operand(.literal(.value(value.after)))
         } else if let members = change.relationships.filter({ $0.relationship.isToMany }).randomElement(using: &random) {
-            condition = "\(members.relationship.name).@count == \(step.after.members(members.relationship, of: change.id)?.count ?? 0)"
+            let count = step.after.members(members.relationship, of: change.id)?.count ?? 0
+            (property, test) = (members.relationship.name, ".@count == \(count)")
         }
-        guard let query = try? Query(change.entity.name, where: condition, arguments), let start = scan.steps.randomElement(using: &random)
-        else { return }
+        let (name, condition) = (change.entity.name, (property ?? "") + test)
+        guard (try? Query(name, where: condition, arguments)) != nil, let start = scan.steps.randomElement(using: &random) else { return }
+        // The names in a condition are those of the newest moment.
+        func found(in graph: Graph) -> [ObjectID]? {
+            let named = scan.latest
+            let schema = graph.schema
+            guard let entity = named.entity(name).flatMap({ schema.entity($0.number) }) ?? schema.entity(name) else { return nil }
+            var own = property
+            if let property, let source = named.entity(entity.number) {
+                let attribute = source.attribute(property).flatMap { entity.attribute($0.number)?.name }
+                let relationship = source.relationship(property).flatMap { entity.relationship($0.number)?.name }
+                own = attribute ?? relationship ?? property
+            }
+            return try? graph.find(Query(entity.name, where: (own ?? "") + test, arguments))
+        }
         let rest = scan.steps.drop { $0.step.entry.number < start.step.entry.number }
-        let expected = rest.first { (try? $0.step.after.find(query).isEmpty) == false }?.step.entry.number
-        let found: TransactionNumber?
+        let expected = rest.first { found(in: $0.step.after)?.isEmpty == false }?.step.entry.number
+        let first: TransactionNumber?
         do {
-            found = try trail.firstTransaction(
-                where: condition, arguments, entity: change.entity.name, from: start.step.entry.number)?.step.entry.number
+            first = try trail.firstTransaction(where: condition, arguments, entity: name, from: start.step.entry.number)?.step.entry.number
         } catch let error as CambiumError where [.invalidInput, .unknownName].contains(error.code) {
-            // A migration may have renamed what the condition names, before the range or in it.
+            // The condition may fit only moments within the range.
             let ends = [start.step.before, scan.steps.last?.step.after].compactMap(\.self)
-            if expected != nil, ends.contains(where: { (try? $0.find(query)) != nil }) { throw error }
+            if expected != nil, ends.contains(where: { found(in: $0) != nil }) { throw error }
             return
         }
-        if found != expected {
-            throw Finding("'\(condition)' of \(change.entity.name) holds first after \(String(describing: found)), not \(expected as Any)")
+        if first != expected {
+            throw Finding("'\(condition)' of \(name) holds first after \(String(describing: first)), not \(expected as Any)")
         }
     }
 
