@@ -136,7 +136,7 @@ let package = Package(
 if Context.environment["CAMBIUM_MACROS"] != nil {
     let library = package.targets.filter { [.regular, .system, .macro].contains($0.type) }
     package.products.removeAll { $0.name != "Cambium" }
-    package.targets = library.filter { !["CambiumCoreData", "CambiumTesting", "FuzzTargets"].contains($0.name) }
+    package.targets = library.filter { !["CambiumCoreData", "CambiumTesting", "TestFixtures", "FuzzTargets"].contains($0.name) }
     // The program of the package for users, so that script/check runs it without a second build of swift-syntax.
     package.targets.append(.executableTarget(name: "Shop", dependencies: ["Cambium"], path: "Docs/Template/Sources/Shop"))
     package.targets.append(
