@@ -23,6 +23,8 @@ struct ObjectTouches {
     private let index: TouchIndex?
     /// The touches after the end of the index; `nil` if they are not known.
     private var rest: UnindexedTouches?
+    /// Whether the touches after the end of the index were looked for, with or without success.
+    private var hasReplayed = false
     /// The oldest transaction that was not retired.
     private let oldest: TransactionNumber
     /// Whether the known touches begin with the first transaction of the log.
@@ -58,9 +60,11 @@ struct ObjectTouches {
     ///   - last: The last transaction of the walk.
     ///   - examinedCount: The number of transactions after the end of the index that the walk has examined.
     mutating func coverRest(through last: TransactionNumber, examinedCount: UInt64) {
-        guard rest == nil, last > covered, last.rawValue - covered.rawValue <= Self.replayedCount * examinedCount,
-            let found = trail.unindexedTouches(covered.next...last)
-        else { return }
+        // The index may end with retired transactions, which no replay can read.
+        let first = max(covered.next, oldest)
+        guard !hasReplayed, last >= first, last.rawValue - first.rawValue < Self.replayedCount * examinedCount else { return }
+        hasReplayed = true
+        guard let found = trail.unindexedTouches(first...last) else { return }
         (rest, covered, numbers) = (found, found.range.upperBound, nil)
     }
 
