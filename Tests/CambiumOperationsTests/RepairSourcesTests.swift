@@ -221,28 +221,6 @@ import Testing
         #expect(try reader.retirementFlaw()?.reason == nil)
     }
 
-    @Test func `a repair of a sound store reports nothing while short-lived processes write`() throws {
-        let volume = MemoryVolume()
-        try Archiving.made(volume, count: 10).close()
-        let isDone = Guarded(false)
-        let thread = Thread {
-            var number = 100
-            while !isDone.withLock({ $0 }) {
-                guard let store = try? Archiving.reopen(volume) else { continue }
-                try? Archiving.add(store, number)
-                if number % 3 == 0 { _ = try? store.checkpoint() }
-                try? store.close()
-                number += 1
-            }
-        }
-        thread.start()
-        for _ in 0..<20 {
-            let repair = try Repair(volume, to: MemoryVolume(), environment: fixedEnvironment(seed: 5))
-            #expect(repair.findings.isEmpty && repair.missing.isEmpty)
-        }
-        isDone.withLock { $0 = true }
-    }
-
     @Test func `a repair of a sound store reports nothing while a writer never pauses`() throws {
         let volume = WatchedVolume()
         let store = try Archiving.made(volume, count: 10)

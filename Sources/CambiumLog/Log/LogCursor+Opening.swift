@@ -61,18 +61,33 @@ extension LogCursor {
     /// Opens a segment, and checks its name and its store. Returns `nil` for a last segment that no longer exists or is incomplete.
     private mutating func openSegment(at place: Int) throws -> SegmentReader? {
         let path = LogFileName.path(segments[place], .segment)
-        let next: SegmentReader
-        do {
-            next = try SegmentReader(volume, path: path, salvages: salvages)
-        } catch {
-            unfinished = (path, isGone: try isGone(path, at: place, error))
-            return nil
-        }
+        guard let next = try segmentReader(path, at: place) else { return nil }
         guard next.header.store == settings.store else { throw damage(path, 0, "The log file belongs to another store.") }
         guard next.header.firstTransaction == segments[place] else {
             throw damage(path, 0, "The log file does not begin with the transaction that its file name states.")
         }
         return next
+    }
+
+    /// Opens the file of a segment. Sets `unfinished`, and returns `nil`, for a last segment that no longer exists or is incomplete.
+    private mutating func segmentReader(_ path: String, at place: Int) throws(CambiumError) -> SegmentReader? {
+        do {
+            return try SegmentReader(volume, path: path, salvages: salvages)
+        } catch {
+            guard error.headerFailure != nil else {
+                unfinished = (path, isGone: try isGone(path, at: place, error, byteCount: 0))
+                return nil
+            }
+        }
+        // A writer may have written the header since. The length is read before the header, because a header that is incomplete later was
+        // incomplete at that time, too.
+        let byteCount = try volume.byteCount(of: path)
+        do {
+            return try SegmentReader(volume, path: path, salvages: salvages)
+        } catch {
+            unfinished = (path, isGone: try isGone(path, at: place, error, byteCount: byteCount))
+            return nil
+        }
     }
 
     /// Skips segments that begin inside the last read segment. Such segments are in the list if another process split or merged
@@ -193,10 +208,11 @@ extension LogCursor {
 
     /// Whether the last segment was removed after it was listed. Returns `false` if the segment exists, but only its beginning was written.
     /// Throws in all other cases.
-    private func isGone(_ path: String, at place: Int, _ error: CambiumError) throws(CambiumError) -> Bool {
+    ///
+    /// - Parameter byteCount: the length of the file when its header was read, or earlier.
+    private func isGone(_ path: String, at place: Int, _ error: CambiumError, byteCount: Int) throws(CambiumError) -> Bool {
         let isLast = place == segments.count - 1
         if let failure = error.headerFailure {
-            let byteCount = try volume.byteCount(of: path)
             let isDurable = head.map { $0.segment == segments[place] } ?? false
             if isLast, place > 0, byteCount <= Format.Segment.headerByteCount, !isDurable { return false }
             throw damage(path, failure.offset, "The header of the file is corrupt (\(failure)).")

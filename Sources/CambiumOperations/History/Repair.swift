@@ -91,9 +91,14 @@ public struct Repair: Sendable {
     fileprivate init(_ reader: LogReader, flaws: [String], to target: any Volume, environment: StoreEnvironment) throws {
         var (attempt, refused) = (1, [TransactionNumber: String]())
         while true {
+            // The fingerprint is taken first, so that it also covers what the reader finds in HEAD.
+            let before = try LogSalvage(reader).fingerprint()
             let log = try LogReader(reader.volume, settings: reader.settings)
             do {
-                self = try Self.run(log, without: refused, to: target, environment, isLast: attempt == Self.attemptCountMax)
+                self = try Self.run(log, without: refused, to: target, environment) { findings in
+                    let isSound = log.flaws.isEmpty && findings.isEmpty
+                    if attempt < Self.attemptCountMax, !isSound, try LogSalvage(log).fingerprint() != before { throw Changed() }
+                }
                 findings = flaws + log.flaws + findings
                 return
             } catch is Changed {
@@ -104,14 +109,14 @@ public struct Repair: Sendable {
         }
     }
 
+    /// Makes one attempt. Calls `check` with the findings when the log was read, before the new store replaces the target.
     private static func run(
         _ log: LogReader, without refused: [TransactionNumber: String], to target: any Volume, _ environment: StoreEnvironment,
-        isLast: Bool
+        check: ([String]) throws -> Void
     ) throws -> Repair {
         var settings = log.settings
         settings.store = environment.randomBytes(16)
         settings.indexSecret = environment.randomBytes(16)
-        let before = try LogSalvage(log).fingerprint()
         let (report, lock) = try StoreCreation.make(in: target, store: settings.store) { volume in
             try LogWriter.create(volume, settings, saltSeed: environment.randomBytes(16))
             let empty = try LogReader(volume)
@@ -119,7 +124,7 @@ public struct Repair: Sendable {
             var run = try RepairRun(log, writer, without: refused)
             try run.save()
             try writer.close()
-            if !isLast, !run.report.findings.isEmpty, try LogSalvage(log).fingerprint() != before { throw Changed() }
+            try check(run.report.findings)
             return try verified(run.report, volume)
         }
         lock.unlock()

@@ -29,17 +29,17 @@ extension LoadedCheckpoint {
         }
     }
 
-    /// Throws if the log no longer contains the first transactions, because such a log cannot be replayed from the beginning. Throws
-    /// `.notFound` if an early moment was requested, and `.corrupted` if the checkpoints that replace these transactions cannot be used.
-    static func checkNotRetired(_ reader: LogReader, _ moment: EarlierMoment, flaws: [String]) throws(CambiumError) {
-        let retiredEnd = try reader.retiredEnd()
-        if retiredEnd == .none { return }
+    /// Returns the error for a log without its first transactions, which cannot be replayed from the beginning. The error is `.notFound` if
+    /// an early moment was requested, and `.corrupted` if the checkpoints that replace these transactions cannot be used.
+    static func withoutCheckpoint(
+        _ reader: LogReader, _ moment: EarlierMoment, after retiredEnd: TransactionNumber, flaws: [String]
+    ) throws(CambiumError) -> CambiumError {
         let hint = reader.archiveHint()
-        if moment != .latest, flaws.isEmpty, let error = try retired(reader, moment) { throw error }
+        if moment != .latest, flaws.isEmpty, let error = try retired(reader, moment) { return error }
         // Removes the remedy from each flaw. The remedy would be wrong here, because neither an older checkpoint nor the log can be used.
         let list = flaws.map { $0.replacing(". " + CambiumError.checkpointRemedy, with: "") }.joined(separator: "; ")
         let reasons = flaws.isEmpty ? "" : " The reasons are: \(list)"
-        throw CambiumError(
+        return CambiumError(
             .corrupted,
             "The changes of transactions 1 to \(retiredEnd) were retired from the log, and no checkpoint that replaces them can be used. "
                 + "Restore the store from a backup.\(hint)\(reasons)")

@@ -53,8 +53,16 @@ package struct LoadedCheckpoint: ~Copyable {
         var listed: [TransactionNumber] = []
         // While the listed checkpoints are tried, a writer may drop them all, after it has made a newer checkpoint. So the list is read
         // again.
+        var retiredEnd = TransactionNumber.none
         while found == nil {
-            let others = try CheckpointRecord.list(reader.volume).filter { !listed.contains($0) }
+            var others = try CheckpointRecord.list(reader.volume).filter { !listed.contains($0) }
+            if others.isEmpty {
+                // The checkpoint that replaces a retired part of the log is older than the retirement. So a list that is read after the
+                // retirement contains this checkpoint, or a newer one.
+                retiredEnd = try reader.retiredEnd()
+                if retiredEnd == .none { break }
+                others = try CheckpointRecord.list(reader.volume).filter { !listed.contains($0) }
+            }
             if others.isEmpty { break }
             listed += others
             for number in others {
@@ -76,7 +84,9 @@ package struct LoadedCheckpoint: ~Copyable {
         }
         // If no checkpoint was skipped, `flaws` contains at most the note that a process found corruption. The note is not passed on,
         // because it does not show that a checkpoint of an early moment is corrupt.
-        if found == nil { try Self.checkNotRetired(reader, moment, flaws: skippedCheckpoints.isEmpty ? [] : flaws) }
+        if found == nil, retiredEnd != .none {
+            throw try Self.withoutCheckpoint(reader, moment, after: retiredEnd, flaws: skippedCheckpoints.isEmpty ? [] : flaws)
+        }
         if let found {
             (timeline, pages) = found
         } else {

@@ -1,0 +1,78 @@
+import Cambium
+import CambiumBytes
+import CambiumLog
+import CambiumTesting
+import Testing
+import TestFixtures
+
+@testable import CambiumOperations
+
+/// Readers of a sound store while another process writes to it. Each seed is one interleaving of the two processes.
+@Suite struct ReadersBesideWriterTests {
+    private static let seeds = TestSettings.seeds("programs", usual: LongTests.caseCount(2000, usual: 60))
+
+    /// Opens, changes and closes a store several times, and adds a checkpoint at times.
+    private static func write(_ volume: any Volume, compacts: Bool) {
+        for number in 100..<104 {
+            do {
+                let store = try Archiving.reopen(volume)
+                try Archiving.add(store, number)
+                if number % 3 == 0 { try store.checkpoint() }
+                if compacts, number % 2 == 1 { try store.compact(.since(.latest)) }
+                try store.close()
+            } catch {
+                Issue.record("the writer failed: \(error)")
+            }
+        }
+    }
+
+    /// Runs a reader beside the writer, once for each seed.
+    private static func forEachInterleaving(compacts: Bool = true, _ reader: (any Volume, UInt64) throws -> Void) throws {
+        let original = MemoryVolume()
+        try Archiving.made(original, count: 10).close()
+        for seed in seeds {
+            var random = SplitMix64(seed: seed)
+            var pauses = [(call: 1, stepCount: Int.random(in: 0...60, using: &random))]
+            for _ in 0..<Int.random(in: 1...5, using: &random) {
+                pauses.append((Int.random(in: 1...250, using: &random), Int.random(in: 1...40, using: &random)))
+            }
+            let volumes = PacedVolumes(MemoryVolume(contents: original.contents), pauses: pauses.sorted { $0.call < $1.call })
+            try volumes.run({ write($0, compacts: compacts) }) { try reader($0, seed) }
+        }
+    }
+
+    /// Returns the findings that a writer which stops for ever amid a change does not explain. No transaction is lost by one of the others.
+    private static func faults(_ findings: [String]) -> [String] {
+        findings.filter {
+            !$0.hasPrefix("HEAD is torn: ") && !$0.hasSuffix("are not a whole transaction; the store never reported them as durable")
+                && !$0.hasSuffix("a writer ended while it created this file of the log, so the file has no transactions")
+        }
+    }
+
+    @Test func `a repair of a sound store finds no corruption while another process writes`() throws {
+        // After a compaction, a repair reports what is retired.
+        try Self.forEachInterleaving(compacts: false) { volume, seed in
+            let repair = try Repair(volume, to: MemoryVolume(), environment: fixedEnvironment(seed: 5))
+            let faults = Self.faults(repair.findings)
+            #expect(faults.isEmpty && repair.missing.isEmpty, "seed \(seed): \(faults) \(repair.missing)")
+            #expect(repair.transactionCount >= 11, "seed \(seed)")
+        }
+    }
+
+    @Test func `a verification of a sound store finds no corruption while another process writes`() throws {
+        try Self.forEachInterleaving { volume, seed in
+            let verification = try Verification(volume)
+            let faults = Self.faults(verification.findings)
+            #expect(faults.isEmpty && verification.isSound && verification.transactionCount >= 11, "seed \(seed): \(faults)")
+        }
+    }
+
+    @Test func `a reader of a sound store finds no corruption while another process writes`() throws {
+        try Self.forEachInterleaving { volume, seed in
+            let store = try ReadOnlyStore(volume)
+            #expect(store.graph.objectCount >= 10 && store.graph.invariantFindings().isEmpty, "seed \(seed)")
+            let faults = Self.faults(store.recovery.notes)
+            #expect(faults.isEmpty, "seed \(seed): \(faults)")
+        }
+    }
+}
