@@ -9,7 +9,7 @@ import TestFixtures
 
 /// Readers of a sound store while another process writes to it. Each seed is one interleaving of the two processes.
 @Suite struct ReadersBesideWriterTests {
-    private static let seeds = TestSettings.seeds("programs", usual: LongTests.caseCount(2000, usual: 60))
+    private static let seeds = TestSettings.seeds("programs", usual: LongTests.caseCount(1000, usual: 25))
 
     /// Opens, changes and closes a store several times, and adds a checkpoint at times.
     private static func write(_ volume: any Volume, compacts: Bool) {
@@ -73,6 +73,46 @@ import TestFixtures
             #expect(store.graph.objectCount >= 10 && store.graph.invariantFindings().isEmpty, "seed \(seed)")
             let faults = Self.faults(store.recovery.notes)
             #expect(faults.isEmpty, "seed \(seed): \(faults)")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a history beside a writer is whole, or says that a part was retired`(compacts: Bool) throws {
+        try Self.forEachInterleaving(compacts: compacts) { volume, seed in
+            let trail = AuditTrail(volume)
+            var inserted: Set<ObjectID> = []
+            var isRetired = false
+            do {
+                try trail.history(HistorySelection(entity: "Note")) { entry in
+                    switch entry.change {
+                    case .inserted: inserted.insert(try #require(entry.object).id)
+                    case .retired: isRetired = true
+                    default: break
+                    }
+                    return true
+                }
+            } catch let error as CambiumError where compacts && (error.code == .expired || error.code == .notFound) {
+                isRetired = true
+            }
+            #expect(inserted.count >= 10 || compacts && isRetired, "seed \(seed): \(inserted.count)")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `the log and earlier moments beside a writer are whole, or expired`(compacts: Bool) throws {
+        try Self.forEachInterleaving(compacts: compacts) { volume, seed in
+            do {
+                var numbers: [UInt64] = []
+                try TransactionLog(volume).forEach { entry in
+                    _ = try entry.ops()
+                    numbers.append(entry.number.rawValue)
+                }
+                #expect(numbers.count >= 11 && numbers == Array(1...UInt64(numbers.count)), "seed \(seed): \(numbers)")
+                let graph = try ReadOnlyStore(volume, point: .transaction(TransactionNumber(rawValue: 6))).graph
+                #expect(graph.objectCount == 5, "seed \(seed)")
+                let found = try AuditTrail(volume).firstTransaction(where: "id >= 7", entity: "Note")
+                #expect(found?.step.entry.number.rawValue == 9 || compacts, "seed \(seed)")
+            } catch let error as CambiumError where compacts && (error.code == .expired || error.code == .notFound) {}
         }
     }
 }

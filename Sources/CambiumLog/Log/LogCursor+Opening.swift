@@ -33,7 +33,7 @@ extension LogCursor {
 
     private mutating func open() throws -> Bool {
         guard let base else {
-            guard let next = try openSegment(at: index) else { return false }
+            guard let next = try openSegment(at: index) ?? precedingSegment() else { return false }
             if index == 0, segments[0].rawValue != 1 {
                 throw damage(
                     next.path, 0, "The first log file begins with transaction \(segments[0]), and the earlier transactions are missing.")
@@ -56,6 +56,14 @@ extension LogCursor {
         }
         try begin(try segment(with: base), from: base)
         return true
+    }
+
+    /// Opens the segment before the current one, which is incomplete and thus has no transaction. Otherwise, the log would seem to end
+    /// before its first transaction. The cursor finds the incomplete segment again at the end of the preceding one.
+    private mutating func precedingSegment() throws -> SegmentReader? {
+        guard index > 0 else { return nil }
+        (index, unfinished) = (index - 1, nil)
+        return try openSegment(at: index)
     }
 
     /// Opens a segment, and checks its name and its store. Returns `nil` for a last segment that no longer exists or is incomplete.
