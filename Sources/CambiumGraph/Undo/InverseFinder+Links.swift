@@ -17,9 +17,11 @@ extension InverseFinder {
     /// Finds the inverse of the link changes that an object reports: an object that exists before and after the transactions, or that they
     /// deleted. The links of an inserted object go with the object.
     mutating func restoreLinks(of change: ObjectChange) {
+        let relationships = change.relationships
+        if relationships.isEmpty { return }
         // The object itself is reported if it cannot come back, or no longer exists.
         guard revived.contains(change.id) || (now.contains(change.id) && (change.kind == .changed || forces)) else { return }
-        for links in change.relationships {
+        for links in relationships {
             guard let own = now.schema.relationship(links.relationship.number, ofRoot: links.relationship.root) else {
                 trackMembers(change.id, links.relationship)
                 continue
@@ -120,10 +122,12 @@ extension InverseFinder {
 
     /// Plans to unlink the members of deleted objects that existed before the transactions, so that no delete rule reaches them.
     mutating func unlinkMembers() {
+        let reaches = { (relationship: Relationship) in relationship.deleteRule == .cascade || relationship.deleteRule == .deny }
+        if !now.schema.entities.contains(where: { $0.relationships.contains(where: reaches) }) { return }
         var rules: [EntityNumber: [Relationship]] = [:]
         for id in inverse.deleted {
             guard let entity = now.entity(of: id) else { continue }
-            let reaching = rules[entity.number] ?? entity.relationships.filter { $0.deleteRule == .cascade || $0.deleteRule == .deny }
+            let reaching = rules[entity.number] ?? entity.relationships.filter(reaches)
             rules[entity.number] = reaching
             for relationship in reaching {
                 for member in now.members(relationship, of: id) ?? [] where !dying.contains(member) && isLeft(id, relationship, member) {

@@ -5,6 +5,23 @@ package import CambiumModel
 /// A value contradicts the undo if it now differs from the value that the transactions left. For a to-many relationship, each link counts
 /// alone: a later link to another object is no contradiction. Any change of an inserted object contradicts its deletion.
 package struct InverseFinder {
+    /// A set of distinct ids that is hashed when it is first asked. An undo of an import adds each of its objects, and asks only if there
+    /// are links.
+    struct DeferredSet {
+        private var added: [ObjectID] = []
+        private var hashed: Set<ObjectID> = []
+
+        mutating func insert(_ id: ObjectID) { added.append(id) }
+
+        mutating func contains(_ id: ObjectID) -> Bool {
+            if !added.isEmpty {
+                hashed.formUnion(added)
+                added = []
+            }
+            return hashed.contains(id)
+        }
+    }
+
     /// The graph after the transactions.
     let after: Graph
     /// The present graph.
@@ -17,11 +34,11 @@ package struct InverseFinder {
     package private(set) var conflicts: [UndoConflict] = []
     private var subjects: Set<UndoConflict.Subject> = []
     /// The objects that come back.
-    var revived: Set<ObjectID> = []
+    var revived = DeferredSet()
     /// The objects that the transactions deleted and that exist again.
     var returned: Set<ObjectID> = []
     /// The objects that the undo deletes.
-    var dying: Set<ObjectID> = []
+    var dying = DeferredSet()
     var seenLinks: Set<LinkKey> = []
 
     /// Finds the inverse of `changes`, which lead from the graph before the transactions to the graph after them. Both graphs must have the
@@ -56,12 +73,15 @@ package struct InverseFinder {
     }
 
     private mutating func remove(_ id: ObjectID, _ comparison: inout ObjectComparison) {
-        guard let left = after.place(of: id), let present = now.place(of: id) else {
-            return track(.object(id), left: .present, now: .absent)
+        // If the undone transactions are the newest ones, no later change contradicts the undo.
+        if after.transaction != now.transaction {
+            guard let left = after.place(of: id), let present = now.place(of: id) else {
+                return track(.object(id), left: .present, now: .absent)
+            }
+            let differences = comparison.differences(left, present)
+            for subject in differences { trackDifference(subject) }
+            if !differences.isEmpty, !forces { return }
         }
-        let differences = comparison.differences(left, present)
-        for subject in differences { trackDifference(subject) }
-        if !differences.isEmpty, !forces { return }
         dying.insert(id)
         inverse.deleted.append(id)
     }

@@ -84,8 +84,7 @@ extension Store {
         var found: (LogRecord, PieceOpening)?
         struct Reached: Error {}
         do {
-            let base = try TiledLog.base(reader, provenance.created.rawValue - 1)
-            _ = try reader.scan(from: provenance.created, after: base, makesDurable: true) { record in
+            _ = try reader.scan(from: provenance.created, makesDurable: true) { record in
                 if record.number >= provenance.changed { throw Reached() }
                 if case .redacted = record.payload { return }
                 if record.number >= provenance.created, let piece = try record.opening({ try object.value($0, name) != nil }) {

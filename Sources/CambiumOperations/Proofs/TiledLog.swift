@@ -11,8 +11,8 @@ struct TiledLog {
     /// Reads the tree over the log, and writes the tiles that are missing.
     ///
     /// Throws `.corrupted` if the log is corrupt, or contradicts the tree of a checkpoint or of HEAD. Throws `.notFound` if it has fewer
-    /// than `size` transactions, and `.conflict` if published tiles belong to another log. Complexity: O(bytes of the log from the first
-    /// transaction that is in no full tile, or from the checkpoint or segment before it).
+    /// than `size` transactions, and `.conflict` if published tiles belong to another log. Complexity: O(bytes of the log from the joint
+    /// before the first transaction that is in no full tile).
     ///
     /// - Parameters:
     ///   - size: the number of transactions; `nil` for all that are durable.
@@ -37,7 +37,6 @@ struct TiledLog {
     ) throws {
         var builder = try TileBuilder(size: start) { tile throws(CambiumError) in try Self.partial(tile, files) }
         var entries: [UInt8] = []
-        let base = try Self.base(reader, start)
         let first = TransactionNumber(rawValue: start + 1)
         func add(_ record: LogRecord, _ content: [UInt8]) throws {
             if files.hasEntries {
@@ -54,7 +53,7 @@ struct TiledLog {
             var place: SegmentPlace?
             let through = last.map { TransactionNumber(rawValue: $0) }
             _ = try reader.scanAhead(
-                from: first, through: through, after: base, at: &place, preparing: commitments.isEmpty ? .leafContents : []
+                from: first, through: through, after: nil, at: &place, preparing: commitments.isEmpty ? .leafContents : []
             ) { batch in
                 for (place, record) in batch.records.enumerated() where record.number >= first {
                     if commitments.isEmpty {
@@ -104,14 +103,6 @@ struct TiledLog {
             bytes += Tile.root(of: full).bytes
         }
         return bytes
-    }
-
-    /// Returns the newest position that a checkpoint names at or before a transaction; `nil` for the beginning of the log.
-    static func base(_ reader: LogReader, _ transaction: UInt64) throws(CambiumError) -> LogPrefix? {
-        for number in try CheckpointRecord.list(reader.volume) where number.rawValue <= transaction {
-            if let root = try PageFile.root(reader.volume, store: reader.settings.store, number) { return LogPrefix(root.record) }
-        }
-        return nil
     }
 
     /// Returns the error for a folder that has the tiles of another log.
