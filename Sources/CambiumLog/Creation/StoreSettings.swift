@@ -136,13 +136,16 @@ package struct StoreSettings: Equatable, Sendable {
                     + "Use the version of Cambium that wrote the store.",
                 place: .init(file: file))
         }
-        var fields: [Substring: Substring] = [:]
-        for field in text.split(separator: "}")[0].dropFirst().split(separator: ",") {
-            let parts = field.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2 else { throw corrupted("'\(field)' is not a setting") }
-            fields[parts[0].filter { $0 != "\"" }[...]] = parts[1].filter { $0 != "\"" }[...]
+        // Each reader of a store decodes the settings. Bytes are split several times faster than characters.
+        var fields: [String: String] = [:]
+        for field in bytes.prefix(while: { $0 != UInt8(ascii: "}") }).dropFirst().split(separator: UInt8(ascii: ",")) {
+            let parts = field.split(separator: UInt8(ascii: ":"), maxSplits: 1).map { part in
+                String(decoding: part.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+            }
+            guard parts.count == 2 else { throw corrupted("'\(String(decoding: field, as: UTF8.self))' is not a setting") }
+            fields[parts[0]] = parts[1]
         }
-        guard let store = fields["store"].flatMap({ HexText.decode(String($0)) }), store.count == 16,
+        guard let store = fields["store"].flatMap({ HexText.decode($0) }), store.count == 16,
             let creationTime = fields["created"].flatMap({ Int64($0) }), let level = fields["durability"],
             let requestWindow = fields["requestWindow"].flatMap({ Int($0) }), requestWindow >= 0,
             let checkpointCountMax = fields["checkpoints"].flatMap({ Int($0) }), checkpointCountMax > 0,
@@ -151,7 +154,7 @@ package struct StoreSettings: Equatable, Sendable {
         else { throw corrupted("A setting is missing or malformed") }
         let interval = level.hasPrefix("buffered:") ? Int64(level.dropFirst(9)) : nil
         guard level == "synced" || interval ?? 0 > 0 else { throw corrupted("'\(level)' is not a level of durability") }
-        guard let indexSecret = fields["indexSecret"].flatMap({ HexText.decode(String($0)) }), indexSecret.count == 16 else {
+        guard let indexSecret = fields["indexSecret"].flatMap({ HexText.decode($0) }), indexSecret.count == 16 else {
             throw corrupted("The setting 'indexSecret' is missing or malformed")
         }
         let settings = StoreSettings(

@@ -1,3 +1,4 @@
+internal import CambiumBytes
 public import CambiumGraph
 package import CambiumLog
 public import CambiumModel
@@ -19,7 +20,15 @@ public struct AuditTrail: Sendable {
     let memory: MemoryBudget
     /// Returns the last transaction that readers of an open store see; `nil` if the files of the store determine it.
     private let bound: (@Sendable () -> TransactionNumber)?
-    let unindexed = UnindexedTouches.Newest()
+    let found = Findings()
+
+    /// The findings of calls that later calls use.
+    final class Findings: Sendable {
+        /// The touches that a call needed last.
+        let touches = Guarded<UnindexedTouches?>(nil)
+        /// The end of the log, and the position from which reading it continues.
+        let end = Guarded<(last: TransactionNumber, place: SegmentPlace?)>((.none, nil))
+    }
 
     /// The trail of a store that another process may have open. Reads nothing yet. Complexity: O(1).
     ///
@@ -42,27 +51,19 @@ public struct AuditTrail: Sendable {
 
     /// Returns the number of the newest transaction. Throws as `TransactionLog.forEach` does.
     ///
-    /// Complexity: O(bytes of the log after the newest checkpoint).
+    /// Complexity: O(bytes of the log between two joints), and later O(bytes written since the last call).
     public func newest() throws -> TransactionNumber {
         if let bound { return bound() }
         let reader = try LogReader(volume)
         let stored = try reader.newestCheckpoint()
-        let start = max(Self.first, reader.lastDurableTransaction, stored)
-        let end = try reader.scan(from: start, after: prefix(of: stored, reader), makesDurable: true) { _ in }
+        var known = found.end.withLock { $0 }
+        let start = max(Self.first, reader.lastDurableTransaction, stored, known.last)
+        let end = try reader.scan(from: start, after: nil, makesDurable: true, at: &known.place) { _ in }
         try end.requireTransaction(in: volume)
         try end.requireTransactions(of: stored, in: volume)
+        known.last = end.lastTransaction
+        found.end.withLock { $0 = known }
         return end.lastTransaction
-    }
-
-    /// Returns the part of the log that a checkpoint contains; `nil` if there is no such checkpoint, or if its record is corrupt.
-    private func prefix(of checkpoint: TransactionNumber, _ reader: LogReader) throws -> LogPrefix? {
-        if checkpoint == .none { return nil }
-        do throws(CambiumError) {
-            return try PageFile.root(volume, store: reader.settings.store, checkpoint).map { LogPrefix($0.record) }
-        } catch {
-            guard error.code == .notFound else { throw error }
-            return nil  // A writer has dropped the checkpoint.
-        }
     }
 
     /// Returns the oldest transaction whose changes can still be read. It is 1 as long as no compaction has retired transactions. It is one

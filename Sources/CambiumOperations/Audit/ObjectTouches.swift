@@ -172,11 +172,6 @@ struct ObjectTouches {
 
 /// The touches of transactions that the touch index does not have yet.
 struct UnindexedTouches: Sendable {
-    /// The touches that a trail needed last.
-    final class Newest: Sendable {
-        let touches = Guarded<UnindexedTouches?>(nil)
-    }
-
     let range: ClosedRange<TransactionNumber>
     let set: TouchSet
 }
@@ -185,12 +180,12 @@ extension AuditTrail {
     /// Returns the touches of transactions from a replay, or those of more transactions that a call has already returned. Returns `nil` if
     /// the transactions cannot be replayed.
     func unindexedTouches(_ range: ClosedRange<TransactionNumber>) -> UnindexedTouches? {
-        let known = unindexed.touches.withLock { $0 }
+        let known = self.found.touches.withLock { $0 }
         if let known, known.range.lowerBound == range.lowerBound, known.range.upperBound >= range.upperBound { return known }
         // Without the touches, histories are slower and otherwise the same.
         guard let set = try? touches(range) else { return nil }
         let found = UnindexedTouches(range: range, set: set)
-        unindexed.touches.withLock { $0 = found }
+        self.found.touches.withLock { $0 = found }
         return found
     }
 
