@@ -135,13 +135,17 @@ public struct AuditTrail: Sendable {
     }
 
     /// Returns a transaction that is known to exist.
-    func step(_ number: TransactionNumber) throws -> TransactionStep {
+    func step(_ number: TransactionNumber) throws -> TransactionStep { try steps([number])[0] }
+
+    /// Returns transactions that are known to exist, in ascending order. One replay leads to all of them.
+    func steps(_ numbers: [TransactionNumber]) throws -> [TransactionStep] {
         do {
-            let (before, after, record) = try past.step(number)
-            return TransactionStep(entry: TransactionLog.Entry(record), before: before, after: after)
+            return try past.steps(numbers).map { step in
+                TransactionStep(entry: TransactionLog.Entry(step.record), before: step.before, after: step.after)
+            }
         } catch let error as CambiumError where error.code == .notFound {
             let oldest = try oldest()
-            throw number < oldest ? gone(number, oldest: oldest) : error
+            throw numbers[0] < oldest ? gone(numbers[0], oldest: oldest) : error
         }
     }
 

@@ -53,6 +53,10 @@ struct ObjectLifeline {
     private var births: (id: ObjectID, numbers: [TransactionNumber])?
     /// The objects of the last transaction that were examined, because a clone may copy an object that the same transaction inserted.
     private var examined: (number: TransactionNumber, ids: Set<ObjectID>) = (.none, [])
+    /// Transactions that were read and not examined yet.
+    private var steps: [TransactionNumber: TransactionStep] = [:]
+    /// The number of earlier transactions that the next replay reads, too.
+    private var nextStepCount = 0
     /// The transactions of objects, from the touch index; `nil` if there is no index, or if it contradicts the log.
     private var touches: ObjectTouches?
     /// Whether ops may show a change without the graphs before and after it.
@@ -147,9 +151,25 @@ struct ObjectLifeline {
         return try oldest > AuditTrail.first && trail.graph(after: base).hasAssigned(id)
     }
 
+    /// Returns a transaction. A walk that has read several transactions also reads those that it will probably examine next, because the
+    /// replay that leads to a transaction passes them.
+    private mutating func readStep(_ number: TransactionNumber) throws -> TransactionStep {
+        if let step = steps.removeValue(forKey: number) { return step }
+        steps = [:]
+        let earlier = try touches?.transactions(of: id, before: number, count: nextStepCount) ?? []
+        nextStepCount = min(2 * nextStepCount + 1, Self.stepCountMax)
+        for step in try trail.steps(earlier + [number]) { steps[step.entry.number] = step }
+        guard let step = steps.removeValue(forKey: number) else { return try trail.step(number) }
+        return step
+    }
+
+    /// The maximum number of transactions that are read before they are examined. Their graphs take the memory of the pages that changed
+    /// between them.
+    private static let stepCountMax = 31
+
     /// Reads a transaction, and moves to the moment before it.
     private mutating func examine(_ number: TransactionNumber) throws -> ObjectStep {
-        let step = try trail.step(number)
+        let step = try readStep(number)
         let (before, after) = (step.before, step.after)
         if examined.number != number { examined = (number, []) }
         let change = after.change(of: id, since: before)

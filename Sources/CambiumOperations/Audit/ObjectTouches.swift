@@ -81,6 +81,15 @@ struct ObjectTouches {
         return own[Self.count(own, upTo: last) - 1]
     }
 
+    /// Returns the last transactions before `end` that may have changed an object, and that no checkpoint separates from `end`. Omits
+    /// transaction 1, before which there is no graph.
+    mutating func transactions(of id: ObjectID, before end: TransactionNumber, count: Int) throws -> [TransactionNumber] {
+        let base = max(oldest, TransactionNumber(rawValue: 2), checkpoints.first { $0 < end }?.next ?? .none)
+        let last = TransactionNumber(rawValue: end.rawValue - 1)
+        let all = try transactions(of: id)
+        return all[..<Self.count(all, upTo: last)].suffix(count).filter { $0 >= base }
+    }
+
     /// Returns the number of transactions up to `last`.
     private static func count(_ all: [TransactionNumber], upTo last: TransactionNumber) -> Int {
         all.indices.prefixEnd { all[$0] <= last }

@@ -98,27 +98,39 @@ package final class EarlierGraphs: Sendable {
         return keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)
     }
 
-    /// Returns a transaction with the graphs before and after it, which share all pages that the transaction did not change.
+    /// A transaction with the graphs before and after it, which share all pages that the transaction did not change.
+    package typealias Step = (before: Graph, after: Graph, record: LogRecord)
+
+    /// Returns transactions with the graphs before and after them.
     ///
-    /// Throws as `graph(at:)` does. Also throws `.corrupted` if the log ends before the transaction. Complexity: that of `graph(at:)`.
-    package func step(_ number: TransactionNumber) throws -> (before: Graph, after: Graph, record: LogRecord) {
+    /// Throws as `graph(at:)` does. Also throws `.corrupted` if the log ends before one of the transactions. Complexity: that of
+    /// `graph(at:)` for the last transaction, if no checkpoint lies between the first and the last one.
+    ///
+    /// - Parameter numbers: at least one number, in ascending order.
+    package func steps(_ numbers: [TransactionNumber]) throws -> [Step] {
         let reader = try LogReader(volume)
         try check(reader)
         let forgottenCount = state.withLock { $0.forgottenCount }
-        let first = TransactionNumber(rawValue: 1)
         var (view, countBefore) =
-            number == first
+            numbers[0].rawValue == 1
             ? (try EarlierView(beforeFirst: reader, memory: budget), 0)
-            : try view(at: EarlierMoment(number: TransactionNumber(rawValue: number.rawValue - 1)), reader, forgottenCount)
-        let before = view.graph
-        var found: LogRecord?
-        try view.advance(reader, stepwiseTo: number) { _, record in
-            found = record
-            return false
+            : try view(at: EarlierMoment(number: TransactionNumber(rawValue: numbers[0].rawValue - 1)), reader, forgottenCount)
+        var steps: [Step] = []
+        for number in numbers {
+            if view.graph.transaction.next < number {
+                try view.advance(reader, to: EarlierMoment(number: TransactionNumber(rawValue: number.rawValue - 1)))
+            }
+            let before = view.graph
+            var found: LogRecord?
+            try view.advance(reader, stepwiseTo: number) { _, record in
+                found = record
+                return false
+            }
+            guard let found else { preconditionFailure("A view that was advanced must have read a transaction.") }
+            steps.append((before, view.graph, found))
         }
-        let after = keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)
-        guard let found else { preconditionFailure("A view that was advanced must have read a transaction.") }
-        return (before, after, found)
+        keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)
+        return steps
     }
 
     /// Returns a view of a moment that no other thread uses, and the number of transactions that it had replayed before this call.
