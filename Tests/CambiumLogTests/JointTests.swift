@@ -246,10 +246,9 @@ import Testing
             let volume = WatchedVolume()
             let store = try Store.create(volume.memory, schema: Notes.schema, durability: .synced, environment: fixedEnvironment())
             for number in 0..<5 { try add(store, number) }
-            let reader = try LogReader(volume)
             volume.beforeListing.withLock { $0 = Array(repeating: {}, count: listing) + [{ _ = try store.checkpoint() }] }
             let copy = MemoryVolume()
-            let backup = try Backup(reader, to: copy)
+            let backup = try Backup(volume, to: copy)
             let opened = try Store.open(copy, durability: nil)
             #expect(opened.graph.export == store.graph.export && opened.recovery.notes == [], "listing \(listing)")
             #expect(opened.recovery.checkpoint.rawValue == (backup.checkpointCount == 0 ? 0 : 6), "listing \(listing)")

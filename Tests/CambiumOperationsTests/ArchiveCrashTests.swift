@@ -180,14 +180,14 @@ import Testing
         let step = LongTests.areWanted ? 1 : 2
         for (number, source) in sources.enumerated() {
             let measured = FaultyVolume()
-            _ = try Backup(LogReader(source), to: measured)
+            _ = try Backup(source, to: measured)
             for operation in stride(from: number % step, to: measured.operationCount, by: step) {
                 let target = FaultyVolume()
                 target.fail(at: operation, with: 28)
-                do { _ = try Backup(LogReader(source), to: target) } catch {
+                do { _ = try Backup(source, to: target) } catch {
                     let names = target.contents.keys.sorted()
                     #expect(names.allSatisfy { $0 == LogWriter.lockFileName }, "operation \(operation): \(names)")
-                    _ = try Backup(LogReader(source), to: target)
+                    _ = try Backup(source, to: target)
                 }
                 #expect(try Verification(target).root == root, "operation \(operation)")
             }

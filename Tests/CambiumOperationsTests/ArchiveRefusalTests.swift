@@ -39,7 +39,7 @@ import Testing
         let (volume, archive) = (MemoryVolume(), MemoryVolume())
         let store = try Archiving.made(volume, count: 6)
         let copy = MemoryVolume()
-        _ = try Backup(LogReader(volume), to: copy)
+        _ = try Backup(volume, to: copy)
         let other = try Archiving.reopen(copy)
         for number in 10..<20 {
             try Archiving.add(store, number)
@@ -209,7 +209,7 @@ import Testing
         for number in 10..<20 { try Archiving.add(store, number) }
         let whole = try ArchivedVolume(volume, archive: archive)
         try store.compact(.since(.latest), in: archive)
-        #expect(code { _ = try Backup(LogReader(whole), to: MemoryVolume()) } == .ioFailure)
+        #expect(code { _ = try Backup(whole, to: MemoryVolume()) } == .ioFailure)
         #expect(try Verification(Archiving.restored(volume, archive)).isSound)
     }
 

@@ -131,7 +131,7 @@ import Testing
         let store = try Archiving.made(volume)
         try store.checkpoint()
         let backup = MemoryVolume()
-        _ = try Backup(LogReader(volume), to: backup)
+        _ = try Backup(volume, to: backup)
         let root = try Verification(volume).root
         try store.compact(.since(.latest))
         try store.close()
@@ -179,7 +179,7 @@ import Testing
         try store.compact(.since(.latest), in: archive)
         #expect(message(volume)?.contains("archived in 'memory'") == true)
         let copy = MemoryVolume()
-        _ = try Backup(LogReader(volume), to: copy)
+        _ = try Backup(volume, to: copy)
         #expect(message(copy)?.contains("archived in 'memory'") == true)
         #expect(try !Archiving.restored(volume, archive).contents.keys.contains("ARCHIVE"))
         for offset in try #require(volume.contents["ARCHIVE"]).indices {

@@ -35,7 +35,7 @@ import Testing
         try store.checkpoint()
         for number in 30..<40 { try add(store, number) }
         let copy = MemoryVolume()
-        let backup = try Backup(LogReader(volume), to: copy)
+        let backup = try Backup(volume, to: copy)
         #expect(backup.transaction.rawValue == 41 && backup.checkpointCount == 1 && backup.byteCount > 65_536)
         let (of, other) = (try Verification(volume), try Verification(copy))
         #expect(other.isSound && other.findings == [] && other.root == of.root && other.digest == of.digest)
@@ -52,7 +52,7 @@ import Testing
         try store.compact(.since(.latest))
         for number in 30..<35 { try add(store, number) }
         let copy = MemoryVolume()
-        _ = try Backup(LogReader(volume), to: copy)
+        _ = try Backup(volume, to: copy)
         #expect(try Verification(copy).root == Verification(volume).root)
         #expect(try Store.open(copy, durability: nil).graph.export == store.graph.export)
     }
@@ -72,7 +72,7 @@ import Testing
             volume.beforeListing.withLock { $0 = Array(repeating: {}, count: listing) + [body] }
             let copy = MemoryVolume()
             do {
-                _ = try Backup(LogReader(volume), to: copy)
+                _ = try Backup(volume, to: copy)
                 #expect(try Verification(copy).findings == [] && ReadOnlyStore(copy).graph.digest() == digest)
             } catch let error as CambiumError where error.code == .ioFailure && compacts {
                 #expect(try !copy.exists(StoreSettings.fileName))
@@ -114,7 +114,7 @@ import Testing
         for name in [path, Head.fileName] { try volume.remove(name) }
         try volume.create(path, beginning)
         let copy = MemoryVolume()
-        let backup = try Backup(LogReader(volume), to: copy)
+        let backup = try Backup(volume, to: copy)
         #expect(sealed < last && backup.transaction == TransactionNumber(rawValue: last.rawValue - 1))
         #expect(try Verification(copy).isSound)
     }
@@ -135,7 +135,7 @@ import Testing
                     while !isDone.load(ordering: .acquiring) {
                         let copy = MemoryVolume()
                         let before = store.graph.transaction
-                        let backup = try Backup(LogReader(volume), to: copy)
+                        let backup = try Backup(volume, to: copy)
                         let graph = try ReadOnlyStore(copy).graph
                         #expect(backup.transaction >= before && graph.transaction >= backup.transaction)
                         let past = try ReadOnlyStore(volume, point: .transaction(graph.transaction)).graph
@@ -167,13 +167,13 @@ import Testing
         let volume = MemoryVolume()
         _ = try made(volume, count: 5)
         let taken = MemoryVolume(contents: ["notes.txt": [1]])
-        #expect(code { _ = try Backup(LogReader(volume), to: taken) } == .cannotCreate)
+        #expect(code { _ = try Backup(volume, to: taken) } == .cannotCreate)
         #expect(taken.contents["notes.txt"] == [1] && taken.contents.count <= 2)
         var corrupted = volume.contents
         let path = try #require(corrupted.keys.filter { $0.hasSuffix(".log") }.sorted().first)
         corrupted[path]?[200] ^= 1
         let copy = MemoryVolume()
-        #expect(code { _ = try Backup(LogReader(MemoryVolume(contents: corrupted)), to: copy) } == .corrupted)
+        #expect(code { _ = try Backup(MemoryVolume(contents: corrupted), to: copy) } == .corrupted)
         #expect(copy.contents[StoreSettings.fileName] == nil)
     }
 }

@@ -81,7 +81,7 @@ import Testing
         // The second compaction keeps the moments of the first, and one of the days that it retires.
         #expect(try again.compact(.since(.latest)).dailyMoments.map(\.rawValue) == [10, 13, 16, 19, 22])
         let copy = MemoryVolume()
-        #expect(try Backup(LogReader(volume), to: copy).checkpointCount == 6)
+        #expect(try Backup(volume, to: copy).checkpointCount == 6)
         #expect(try ReadOnlyStore(copy, point: .transaction(TransactionNumber(rawValue: 13))).graph.objectCount == 12)
         try again.setCheckpointPolicy(CheckpointPolicy(countMax: 2))
         try again.write { try $0.insert("Note", ["id": 100]) }

@@ -194,7 +194,7 @@ import Testing
         for number in 50..<55 { try add(store, number, nil) }
         try store.checkpoint()
         let copy = MemoryVolume()
-        _ = try Backup(LogReader(volume), to: copy)
+        _ = try Backup(volume, to: copy)
         try checkTrees(copy, countMin: 2)
         try checkTrees(volume, countMin: 2)
         try store.close()

@@ -9,7 +9,7 @@ import TestFixtures
 
 /// Readers of a sound store while another process writes to it. Each seed is one interleaving of the two processes.
 @Suite struct ReadersBesideWriterTests {
-    private static let seeds = TestSettings.seeds("programs", usual: LongTests.caseCount(1000, usual: 25))
+    private static let seeds = TestSettings.seeds("programs", usual: LongTests.caseCount(400, usual: 12))
 
     /// Opens, changes and closes a store several times, and adds a checkpoint at times.
     private static func write(_ volume: any Volume, compacts: Bool) {
@@ -113,6 +113,80 @@ import TestFixtures
                 let found = try AuditTrail(volume).firstTransaction(where: "id >= 7", entity: "Note")
                 #expect(found?.step.entry.number.rawValue == 9 || compacts, "seed \(seed)")
             } catch let error as CambiumError where compacts && (error.code == .expired || error.code == .notFound) {}
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a trail that is kept beside a writer sees ever newer transactions`(compacts: Bool) throws {
+        try Self.forEachInterleaving(compacts: compacts) { volume, seed in
+            let trail = AuditTrail(volume)
+            var last = TransactionNumber.none
+            for _ in 0..<6 {
+                let newest = try trail.newest()
+                #expect(newest >= last && newest.rawValue >= 11, "seed \(seed): \(newest) after \(last)")
+                last = newest
+                let graph = try trail.graph(at: .latest)
+                #expect(graph.transaction >= newest && graph.invariantFindings().isEmpty, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a follower beside a writer advances, and never back`(compacts: Bool) throws {
+        try Self.forEachInterleaving(compacts: compacts) { volume, seed in
+            let follower = try StoreFollower(volume, tuning: Archiving.tuning)
+            var last = follower.graph.transaction
+            for _ in 0..<6 {
+                _ = try follower.advance()
+                let graph = follower.graph
+                #expect(graph.transaction >= last && graph.objectCount == Int(graph.transaction.rawValue) - 1, "seed \(seed)")
+                last = graph.transaction
+            }
+        }
+    }
+
+    @Test func `a reader of new transactions beside a writer gets each of them once, or learns that they are gone`() throws {
+        struct Enough: Error {}
+        for compacts in [false, true] {
+            try Self.forEachInterleaving(compacts: compacts) { volume, seed in
+                var numbers: [UInt64] = []
+                var pauseCount = 0
+                do {
+                    let pause = {
+                        pauseCount += 1
+                        if pauseCount == 6 { throw Enough() }
+                    }
+                    try TransactionLog(volume).follow(pause: pause) { entry in
+                        numbers.append(entry.number.rawValue)
+                        return true
+                    }
+                } catch is Enough {
+                } catch let error as CambiumError where compacts && (error.code == .expired || error.code == .notFound) {}
+                #expect(numbers == Array(1..<UInt64(numbers.count + 1)) && (compacts || numbers.count >= 11), "seed \(seed): \(numbers)")
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a backup beside a writer is a sound store`(compacts: Bool) throws {
+        try Self.forEachInterleaving(compacts: compacts) { volume, seed in
+            let target = MemoryVolume()
+            _ = try Backup(volume, to: target)
+            let verification = try Verification(target)
+            #expect(verification.isSound && verification.transactionCount >= 11, "seed \(seed): \(verification.findings)")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `proofs, tiles and counts beside a writer are those of one moment`(compacts: Bool) throws {
+        try Self.forEachInterleaving(compacts: compacts) { volume, seed in
+            let proof = try Store.prove(TransactionNumber(rawValue: 5), volume)
+            #expect(proof.path.count >= 3, "seed \(seed)")
+            let target = MemoryVolume()
+            let tiles = try Store.writeTiles(of: volume, to: target)
+            #expect(tiles.size >= 11 && tiles.fileCount > 0, "seed \(seed)")
+            let statistics = try Statistics(volume)
+            #expect(statistics.objectCount >= 10, "seed \(seed)")
         }
     }
 }

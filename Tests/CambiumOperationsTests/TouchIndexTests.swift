@@ -19,7 +19,9 @@ import Testing
         return tuning
     }()
 
-    private func made(_ tuning: LogTuning = tuning, noteCount: Int64 = 20) throws -> (store: Store, volume: MemoryVolume, notes: [ObjectID]) {
+    private func made(
+        _ tuning: LogTuning = tuning, noteCount: Int64 = 20
+    ) throws -> (store: Store, volume: MemoryVolume, notes: [ObjectID]) {
         let volume = MemoryVolume()
         let store = try Store.create(volume, schema: Notes.schema, durability: .synced, environment: fixedEnvironment(), tuning: tuning)
         let notes = try store.write { transaction in

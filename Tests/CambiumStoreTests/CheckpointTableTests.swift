@@ -203,7 +203,7 @@ import Testing
             try add(again, 500..<600)
             try again.checkpoint()
             let copy = MemoryVolume()
-            let backup = try Backup(LogReader(volume), to: copy)
+            let backup = try Backup(volume, to: copy)
             #expect(try backup.checkpointCount == CheckpointRecord.list(volume).count)
             #expect(try tables(root(copy, 5)) == tables(root(volume, 5)) && root(copy, 5).isPacked == (compression == .lz4))
             for number in try CheckpointRecord.list(copy) {

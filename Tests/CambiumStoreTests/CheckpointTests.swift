@@ -119,7 +119,7 @@ import Testing
 
     @Test func `a backup of a log that ends before a checkpoint is refused`() throws {
         let target = MemoryVolume()
-        let source = try LogReader(try withOlderLog())
+        let source = try withOlderLog()
         #expect(code { _ = try Backup(source, to: target) } == .corrupted)
         #expect(target.contents.isEmpty)
     }

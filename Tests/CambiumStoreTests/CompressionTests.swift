@@ -158,7 +158,7 @@ import Testing
             try store.checkpoint()
             try add(store, 2000..<2100)
             try withDirectory { target in
-                _ = try Backup(LogReader(volume), to: target)
+                _ = try Backup(volume, to: target)
                 #expect(try newestRoot(target).chunks.contains { $0.packedByteCount > 0 })
                 let copy = try reopen(target)
                 #expect(copy.graph.digest() == store.graph.digest() && copy.recovery.checkpoint.rawValue == 2)

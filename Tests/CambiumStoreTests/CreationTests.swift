@@ -18,7 +18,7 @@ enum Creation: CaseIterable, Sendable {
     func run(_ source: MemoryVolume, to target: any Volume) throws {
         switch self {
         case .initial: try Store.create(target, schema: Notes.schema, durability: .synced, environment: fixedEnvironment()).close()
-        case .backup: _ = try Backup(LogReader(source), to: target)
+        case .backup: _ = try Backup(source, to: target)
         case .restore: _ = try Backup(source, to: target, last: TransactionNumber(rawValue: 3), environment: fixedEnvironment(seed: 3))
         case .apply: _ = try Store.apply(from: source, to: target, environment: fixedEnvironment(seed: 4))
         case .repair: _ = try Repair(source, to: target, environment: fixedEnvironment(seed: 5))
@@ -164,7 +164,7 @@ enum Creation: CaseIterable, Sendable {
         let attempts: [String: () throws -> Void] = [
             "open": { _ = try Store.open(volume, durability: nil) }, "read": { _ = try ReadOnlyStore(volume) },
             "verify": { _ = try Verification(volume) }, "follow": { _ = try StoreFollower(volume) },
-            "back up": { _ = try Backup(LogReader(volume), to: MemoryVolume()) },
+            "back up": { _ = try Backup(volume, to: MemoryVolume()) },
             "apply": { _ = try Store.apply(from: volume, to: MemoryVolume()) }, "log": { try TransactionLog(volume).forEach { _ in } },
             "repair": { _ = try Repair(volume, to: MemoryVolume(), environment: fixedEnvironment()) },
             "apply to it": { _ = try Store.apply(from: try Creation.source(), to: volume) }, "count": { _ = try Statistics(volume) },

@@ -53,7 +53,7 @@ package enum Archiving {
     /// Returns the store that is restored from a store and its archive.
     package static func restored(_ volume: any Volume, _ archive: any Volume) throws -> MemoryVolume {
         let target = MemoryVolume()
-        _ = try Backup(LogReader(ArchivedVolume(volume, archive: archive)), to: target)
+        _ = try Backup(ArchivedVolume(volume, archive: archive), to: target)
         return target
     }
 

@@ -53,6 +53,27 @@ package struct LogReader: Sendable {
         self.flaws = flaws
     }
 
+    /// The maximum number of calls of the closure of `rereading`.
+    private static let rereadCountMax = 3
+
+    /// Calls `body` with a reader of a log. If a compaction retired transactions in the meantime, and `body` throws because it did not find
+    /// their files, calls `body` again with a new reader, up to three times in all.
+    ///
+    /// - Parameter body: reads the log, and changes nothing that a repetition does not replace.
+    package static func rereading<Result>(_ volume: any Volume, _ body: (LogReader) throws -> Result) throws -> Result {
+        var count = 1
+        while true {
+            let reader = try LogReader(volume)
+            let retiredEnd = try reader.retiredEnd()
+            do {
+                return try body(reader)
+            } catch let error as CambiumError where [.notFound, .corrupted, .ioFailure].contains(error.code) {
+                if try count == rereadCountMax || reader.retiredEnd() == retiredEnd { throw error }
+                count += 1
+            }
+        }
+    }
+
     /// The last transaction that was durable according to HEAD; `.none` if there is no HEAD.
     package var lastDurableTransaction: TransactionNumber { head?.lastTransaction ?? .none }
 

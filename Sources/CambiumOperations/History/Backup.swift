@@ -16,22 +16,25 @@ public struct Backup: Sendable, Equatable {
     /// The number of checkpoints in the copy. With a checkpoint, the copy opens quickly.
     package private(set) var checkpointCount = 0
 
-    /// Copies a store with all of its transactions and checkpoints. Throws `.ioFailure` if the store is compacted while it is being copied.
-    package init(_ reader: LogReader, to target: any Volume) throws {
-        let retiredEnd = try reader.retiredEnd()
-        let names = try LogCopy.names(in: reader.volume)
-        let (copy, lock) = try StoreCreation.make(in: target, store: reader.settings.store, expecting: names) { volume in
-            do {
-                return try Self.copy(reader, retiredEnd, to: volume)
-            } catch let error as CambiumError where error.code == .corrupted {
-                if try reader.retiredEnd() == retiredEnd { throw error }
-                // The log only seems corrupt: a compaction retired transactions during the backup, and the copy may lack the checkpoint
-                // that replaces them.
-                throw Self.compacted(error)
+    /// Copies a store with all of its transactions and checkpoints. If the store is compacted while it is being copied, copies it again.
+    /// Throws `.ioFailure` if that happens three times.
+    package init(_ source: any Volume, to target: any Volume) throws {
+        self = try LogReader.rereading(source) { reader in
+            let retiredEnd = try reader.retiredEnd()
+            let names = try LogCopy.names(in: source)
+            let (copy, lock) = try StoreCreation.make(in: target, store: reader.settings.store, expecting: names) { volume in
+                do {
+                    return try Self.copy(reader, retiredEnd, to: volume)
+                } catch let error as CambiumError where error.code == .corrupted {
+                    if try reader.retiredEnd() == retiredEnd { throw error }
+                    // The log only seems corrupt: a compaction retired transactions during the backup, and the copy may lack the checkpoint
+                    // that replaces them.
+                    throw Self.compacted(error)
+                }
             }
+            lock.unlock()
+            return copy
         }
-        lock.unlock()
-        self = copy
     }
 
     private init() {}
@@ -91,8 +94,8 @@ extension Store {
     /// Another process may write to the store during the backup. Everything that is durable when the backup begins is in the copy.
     ///
     /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.corrupted` if the log is corrupt.
-    /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during the backup. After an error, there is
-    /// no store in the new directory. Complexity: O(bytes).
+    /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during each of three attempts. After an
+    /// error, there is no store in the new directory. Complexity: O(bytes).
     ///
     /// ```swift
     /// try Store.backUp(at: "notes", to: "notes-copy")
@@ -111,8 +114,7 @@ extension Store {
         let target = try target(newPath, of: path, archive)
         let volume = try source(path, archive)
         if point == .latest {
-            let reader = try LogReader(volume)
-            return try target.withDirectory { try Backup(reader, to: target) }
+            return try target.withDirectory { try Backup(volume, to: target) }
         }
         let last = try ReadOnlyStore(volume, point: point).graph.transaction
         return try target.withDirectory { try Backup(volume, to: target, last: last, environment: .system) }

@@ -27,7 +27,10 @@ extension Store {
     }
 
     package static func prove(_ transaction: TransactionNumber, _ volume: any Volume, in note: SignedNote? = nil) throws -> ProofFile {
-        let reader = try LogReader(volume)
+        try LogReader.rereading(volume) { try prove(transaction, $0, in: note) }
+    }
+
+    private static func prove(_ transaction: TransactionNumber, _ reader: LogReader, in note: SignedNote?) throws -> ProofFile {
         var (log, checkpoint) = try tree(reader, note)
         guard transaction.rawValue >= 1, transaction.rawValue <= log.size else {
             let remedy = note == nil ? "Name one of them." : "Name one of them, or sign the newest tree and use its note."
@@ -64,7 +67,7 @@ extension Store {
     package static func proveConsistency(
         since oldSize: UInt64, _ volume: any Volume, in note: SignedNote? = nil
     ) throws -> ConsistencyFile {
-        var (log, checkpoint) = try tree(LogReader(volume), note)
+        var (log, checkpoint) = try LogReader.rereading(volume) { try tree($0, note) }
         guard oldSize <= log.size else {
             throw CambiumError(.notFound, "The tree has \(log.size) transactions, not \(oldSize). Get a newer checkpoint.")
         }
@@ -128,7 +131,10 @@ extension Store {
     }
 
     package static func writeTiles(of volume: any Volume, to target: any Volume, in note: SignedNote? = nil) throws -> TileReport {
-        let reader = try LogReader(volume)
+        try LogReader.rereading(volume) { try writeTiles(of: $0, to: target, in: note) }
+    }
+
+    private static func writeTiles(of reader: LogReader, to target: any Volume, in note: SignedNote?) throws -> TileReport {
         let (known, checkpoint) = try tree(reader, note)
         let files = TileFiles(target, .published)
         if note != nil, let later = try files.checkpointSize(), later > known.size {

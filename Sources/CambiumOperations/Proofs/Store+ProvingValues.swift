@@ -31,7 +31,13 @@ extension Store {
     package static func prove(
         _ attribute: String, of object: ObjectID, _ volume: any Volume, point: Point = .latest, in note: SignedNote? = nil
     ) throws -> ProofFile {
-        let graph = try ReadOnlyStore(volume, point: point).graph
+        try LogReader.rereading(volume) { try prove(attribute, of: object, $0, point: point, in: note) }
+    }
+
+    private static func prove(
+        _ attribute: String, of object: ObjectID, _ reader: LogReader, point: Point, in note: SignedNote?
+    ) throws -> ProofFile {
+        let graph = try ReadOnlyStore(reader.volume, point: point).graph
         guard let place = graph.place(of: object) else { throw CambiumError(.notFound, "There is no such object at this moment.") }
         let entity = graph.entity(of: place)
         let name = AttributeName(entity, try entity.requiredAttribute(attribute))
@@ -39,7 +45,6 @@ extension Store {
             throw CambiumError(.invalidInput, "'\(attribute)' is derived from other values, which can be proved.")
         }
         let (value, text) = (try graph[object, attribute], graph.schema.text(of: object, entity: entity))
-        let reader = try LogReader(volume)
         guard let (record, piece) = try settingRecord(object, name, graph.provenance(of: place), reader),
             let commitment = piece.commitment, let set = try object.value(piece.piece, name), set.value == value
         else {

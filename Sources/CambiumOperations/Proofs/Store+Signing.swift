@@ -39,10 +39,10 @@ extension Store {
             throw CambiumError(
                 .invalidInput, "A witness's key cannot sign a log. Make one of a log: 'cambium sign --generate NAME --key FILE'.")
         }
-        let reader = try LogReader(volume)
+        _ = try StoreSettings.read(volume)  // Throws if there is no store, before the file of the lock is made.
         let lock = try volume.lock(SigningFile.lock)
         defer { lock.unlock() }
-        var log = try TiledLog(reader, TileFiles(volume, .cache))
+        var log = try LogReader.rereading(volume) { try TiledLog($0, TileFiles(volume, .cache)) }
         if let last = try lastSigned(volume) {
             guard last.size <= log.size, try log.root(ofFirst: last.size) == last.root else {
                 throw CambiumError(

@@ -145,7 +145,7 @@ import Testing
             volume.beforeListing.withLock {
                 $0 = Array(repeating: {}, count: listing) + [{ _ = try store.compact(.since(.latest), in: archive) }]
             }
-            let found = error { _ = try Backup(LogReader(whole), to: MemoryVolume()) }
+            let found = error { _ = try Backup(whole, to: MemoryVolume()) }
             #expect(found == nil || found?.code == .ioFailure, "listing \(listing): \(String(describing: found))")
             volume.beforeListing.withLock { $0 = [] }
             #expect(try Verification(volume, archive: archive).findings == [], "listing \(listing)")

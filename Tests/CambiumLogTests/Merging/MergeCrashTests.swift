@@ -141,7 +141,7 @@ import Testing
             #expect(opened.recovery.checkpoint == number && opened.graph.objectCount == Int(number.rawValue) - 1)
         }
         let (copy, repaired) = (MemoryVolume(), MemoryVolume())
-        _ = try Backup(LogReader(volume), to: copy)
+        _ = try Backup(volume, to: copy)
         #expect(try Verification(copy).findings == [] && ReadOnlyStore(copy).graph.export == export)
         let repair = try Repair(volume, to: repaired, environment: fixedEnvironment(seed: 6))
         #expect(try repair.findings == [] && repair.transactionCount == 19 && repair.root == Verification(volume).root)

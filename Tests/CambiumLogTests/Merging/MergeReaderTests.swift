@@ -111,13 +111,12 @@ import Testing
         for listing in 0..<9 {
             for count in 1...2 {
                 let scene = try Scene()
-                let reader = try LogReader(scene.volume)
                 scene.volume.beforeListing.withLock { hooks in
                     hooks = Array(repeating: {}, count: listing)
                     for number in 0..<count { hooks.append { try scene.takeOver(100 + number) } }
                 }
                 let copy = MemoryVolume()
-                let backup = try Backup(reader, to: copy)
+                let backup = try Backup(scene.volume, to: copy)
                 let verification = try Verification(copy)
                 #expect(verification.findings == [] && backup.transaction.rawValue >= 19, "listing \(listing): \(verification.findings)")
                 #expect(verification.transactionCount == Int(backup.transaction.rawValue))

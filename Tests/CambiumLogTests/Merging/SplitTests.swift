@@ -172,7 +172,7 @@ import Testing
         }
         #expect(try Verification(volume).findings == [])
         let copy = MemoryVolume()
-        _ = try Backup(LogReader(volume), to: copy)
+        _ = try Backup(volume, to: copy)
         #expect(try Verification(copy).findings == [])
         let again = try reopen(volume)
         #expect(again.graph.export == export)
