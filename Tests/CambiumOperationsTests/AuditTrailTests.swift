@@ -36,6 +36,28 @@ import Testing
         }
     }
 
+    @Test func `a copy that a migration gave a new id is no clone of the migration`() throws {
+        var definition = SchemaDefinition {
+            EntityDefinition("A") { AttributeDefinition("text", .string, .optional) }
+            EntityDefinition("B") { AttributeDefinition("text", .string, .optional) }
+        }
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Schema(definition), durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
+        _ = try store.write { try $0.insert("A") }
+        let id = try store.write { try $0.insert("B", ["text": "a"]) }.result
+        _ = try store.write { try $0.clone(id) }
+        definition.entities.append(EntityDefinition("Top", .abstract))
+        (definition["A"].parent, definition["B"].parent) = ("Top", "Top")
+        try store.migrate(to: definition, movedIDs: .renewed)
+        let copy = try #require(Array(store.graph.objects(of: "B")).last)
+        #expect(store.graph.source(of: copy) != nil)
+        let trail = AuditTrail(volume)
+        let found = try kinds(trail.history(of: copy))
+        #expect(found == ["5 inserted"])
+        #expect(try trail.checkHistory(of: copy).gaps.isEmpty)
+    }
+
     // MARK: Cursors
 
     @Test func `a cursor returns each transaction with the graphs before and after it`() throws {

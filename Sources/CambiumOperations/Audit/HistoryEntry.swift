@@ -206,8 +206,9 @@ extension TransactionStep {
     package var changesSchema: Bool { after.schemaTransaction == entry.number }
 
     /// Returns the object from which a clone made an object in this transaction. Returns `nil` for a copy that an undo or a revert brought
-    /// back: its id was assigned before, and its own history continues before its deletion.
-    package func clonedSource(of id: ObjectID) -> ObjectID? { before.hasAssigned(id) ? nil : after.source(of: id) }
+    /// back: its id was assigned before, and its own history continues before its deletion. Also returns `nil` for a copy that a migration
+    /// gave a new id.
+    package func clonedSource(of id: ObjectID) -> ObjectID? { changesSchema || before.hasAssigned(id) ? nil : after.source(of: id) }
 
     /// Whether an object is of an entity, or of one of its sub-entities, before or after the transaction. An entity that a migration
     /// renamed is known by its number, and an entity that a migration replaced by its name.
