@@ -26,17 +26,21 @@ import TestFixtures
         }
     }
 
+    private static func pauses(_ seed: UInt64) -> [(call: Int, stepCount: Int)] {
+        var random = SplitMix64(seed: seed)
+        var pauses = [(call: 1, stepCount: Int.random(in: 0...60, using: &random))]
+        for _ in 0..<Int.random(in: 1...5, using: &random) {
+            pauses.append((Int.random(in: 1...250, using: &random), Int.random(in: 1...40, using: &random)))
+        }
+        return pauses.sorted { $0.call < $1.call }
+    }
+
     /// Runs a reader beside the writer, once for each seed.
     private static func forEachInterleaving(compacts: Bool = true, _ reader: (any Volume, UInt64) throws -> Void) throws {
         let original = MemoryVolume()
         try Archiving.made(original, count: 10).close()
         for seed in seeds {
-            var random = SplitMix64(seed: seed)
-            var pauses = [(call: 1, stepCount: Int.random(in: 0...60, using: &random))]
-            for _ in 0..<Int.random(in: 1...5, using: &random) {
-                pauses.append((Int.random(in: 1...250, using: &random), Int.random(in: 1...40, using: &random)))
-            }
-            let volumes = PacedVolumes(MemoryVolume(contents: original.contents), pauses: pauses.sorted { $0.call < $1.call })
+            let volumes = PacedVolumes(MemoryVolume(contents: original.contents), pauses: pauses(seed))
             try volumes.run({ write($0, compacts: compacts) }) { try reader($0, seed) }
         }
     }
@@ -187,6 +191,33 @@ import TestFixtures
             #expect(tiles.size >= 11 && tiles.fileCount > 0, "seed \(seed)")
             let statistics = try Statistics(volume)
             #expect(statistics.objectCount >= 10, "seed \(seed)")
+        }
+    }
+
+    @Test func `two processes that open a store for writing in turns lose no transaction`() throws {
+        let original = MemoryVolume()
+        try Archiving.made(original, count: 10).close()
+        for seed in Self.seeds {
+            let memory = MemoryVolume(contents: original.contents)
+            let count = Guarded(0)
+            let write: @Sendable (any Volume, Range<Int>) -> Void = { volume, numbers in
+                for number in numbers {
+                    do {
+                        let store = try Archiving.reopen(volume)
+                        try Archiving.add(store, number)
+                        count.withLock { $0 += 1 }
+                        if number % 3 == 0 { try store.checkpoint() }
+                        try store.close()
+                    } catch {
+                        let isLocked = (error as? CambiumError)?.code == .locked
+                        if !isLocked { Issue.record("seed \(seed), \(number): \(error)") }
+                    }
+                }
+            }
+            PacedVolumes(memory, pauses: Self.pauses(seed)).run({ write($0, 100..<104) }) { write($0, 200..<204) }
+            let verification = try Verification(memory)
+            #expect(verification.findings.isEmpty, "seed \(seed): \(verification.findings)")
+            #expect(try ReadOnlyStore(memory).graph.objectCount == 10 + count.withLock { $0 }, "seed \(seed)")
         }
     }
 }
