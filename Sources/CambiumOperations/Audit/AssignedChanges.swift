@@ -1,4 +1,5 @@
 import CambiumGraph
+internal import CambiumLog
 import CambiumModel
 
 /// The changes of a transaction that only set attributes, as the ops of the log state them. No graph of that moment is needed.
@@ -9,12 +10,12 @@ extension AuditTrail {
     /// Throws `.corrupted` if the log is corrupt, and `.ioFailure` if it cannot be read. Complexity: O(objects of the transaction x bytes
     /// of the log between two joints).
     ///
-    /// - Parameter graph: A graph after the transaction. The changes name only objects that it has.
+    /// - Parameter graph: The newest graph. The changes name only objects that it has.
     func assignedChanges(of number: TransactionNumber, in graph: Graph) throws -> Changes? {
         let oldest = try oldest()
-        guard number > oldest, graph.schemaTransaction < number, var touches = ObjectTouches(self, from: oldest),
-            number <= touches.covered
-        else { return nil }
+        guard number > oldest, graph.schemaTransaction < number, var touches = ObjectTouches(self, from: oldest) else { return nil }
+        touches.coverRest(through: graph.transaction, for: number)
+        guard number <= touches.covered else { return nil }
         do {
             return try touches.changes(of: number, in: graph)
         } catch is ObjectTouches.Mistrust {
@@ -30,7 +31,8 @@ extension ObjectTouches {
     private static let objectCountMax = 16
 
     fileprivate mutating func changes(of number: TransactionNumber, in graph: Graph) throws -> Changes? {
-        guard let named = try OpSubjects(graph.schema).objects(of: record(number)) else { return nil }
+        let record = try record(number)
+        guard let named = try OpSubjects(graph.schema).objects(of: record), try record.onlySets() else { return nil }
         let ids = Set(named).sorted()
         if ids.count > Self.objectCountMax { return nil }
         var changes: [ObjectChange] = []
@@ -60,5 +62,21 @@ extension ObjectTouches {
             if form != formerForm { changes.append(AttributeChange(attribute: attribute, before: former, after: value)) }
         }
         return changes
+    }
+}
+
+extension LogRecord {
+    /// Whether the ops of the transaction change nothing but attributes.
+    fileprivate func onlySets() throws -> Bool {
+        struct Other: Error {}
+        do {
+            try forEachOp { op in
+                switch op {
+                case .set, .digest, .undo: break
+                default: throw Other()
+                }
+            }
+        } catch is Other { return false }
+        return true
     }
 }

@@ -20,14 +20,12 @@ public struct AuditTrail: Sendable {
     let memory: MemoryBudget
     /// Returns the last transaction that readers of an open store see; `nil` if the files of the store determine it.
     private let bound: (@Sendable () -> TransactionNumber)?
-    let found = Findings()
+    private let end = KnownEnd()
 
-    /// The findings of calls that later calls use.
-    final class Findings: Sendable {
-        /// The touches that a call needed last.
-        let touches = Guarded<UnindexedTouches?>(nil)
-        /// The end of the log, and the position from which reading it continues.
-        let end = Guarded<(last: TransactionNumber, place: SegmentPlace?)>((.none, nil))
+    /// The end of the log when `newest()` last read it.
+    private final class KnownEnd: Sendable {
+        /// The last transaction, and the position from which reading continues.
+        let value = Guarded<(last: TransactionNumber, place: SegmentPlace?)>((.none, nil))
     }
 
     /// The trail of a store that another process may have open. Reads nothing yet. Complexity: O(1).
@@ -56,13 +54,13 @@ public struct AuditTrail: Sendable {
         if let bound { return bound() }
         let reader = try LogReader(volume)
         let stored = try reader.newestCheckpoint()
-        var known = found.end.withLock { $0 }
+        var known = self.end.value.withLock { $0 }
         let start = max(Self.first, reader.lastDurableTransaction, stored, known.last)
         let end = try reader.scan(from: start, after: nil, makesDurable: true, at: &known.place) { _ in }
         try end.requireTransaction(in: volume)
         try end.requireTransactions(of: stored, in: volume)
         known.last = end.lastTransaction
-        found.end.withLock { $0 = known }
+        self.end.value.withLock { $0 = known }
         return end.lastTransaction
     }
 

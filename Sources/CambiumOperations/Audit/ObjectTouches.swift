@@ -22,7 +22,7 @@ struct ObjectTouches {
     private let reader: LogReader
     private let index: TouchIndex?
     /// The touches after the end of the index; `nil` if they are not known.
-    private var rest: UnindexedTouches?
+    private var rest: TouchSet?
     /// Whether the touches after the end of the index were looked for, with or without success.
     private var hasReplayed = false
     /// The oldest transaction that was not retired.
@@ -60,12 +60,28 @@ struct ObjectTouches {
     ///   - last: The last transaction of the walk.
     ///   - examinedCount: The number of transactions after the end of the index that the walk has examined.
     mutating func coverRest(through last: TransactionNumber, examinedCount: UInt64) {
-        // The index may end with retired transactions, which no replay can read.
-        let first = max(covered.next, oldest)
-        guard !hasReplayed, last >= first, last.rawValue - first.rawValue < Self.replayedCount * examinedCount else { return }
+        let first = firstUncovered
+        guard last >= first, last.rawValue - first.rawValue < Self.replayedCount * examinedCount else { return }
+        coverRest(through: last)
+    }
+
+    /// Learns the touches after the end of the index, if a replay to the graphs around a transaction would take about as long.
+    mutating func coverRest(through last: TransactionNumber, for number: TransactionNumber) {
+        let start = checkpoints.first { $0 < number } ?? .none
+        guard number > covered, last.rawValue - firstUncovered.rawValue <= 2 * (last.rawValue - start.rawValue) else { return }
+        coverRest(through: last)
+    }
+
+    /// The index may end with retired transactions, which no replay can read.
+    private var firstUncovered: TransactionNumber { max(covered.next, oldest) }
+
+    private mutating func coverRest(through last: TransactionNumber) {
+        let first = firstUncovered
+        guard !hasReplayed, last >= first else { return }
         hasReplayed = true
-        guard let found = trail.unindexedTouches(first...last) else { return }
-        (rest, covered, numbers) = (found, found.range.upperBound, nil)
+        // Without the touches, histories are slower and otherwise the same.
+        guard let found = try? trail.past.touches(first...last) else { return }
+        (rest, covered, numbers) = (found.set, found.range.upperBound, nil)
     }
 
     /// Returns the last transaction up to `last` that may have changed an object; `nil` if there is no such transaction.
@@ -99,8 +115,8 @@ struct ObjectTouches {
     private mutating func transactions(of id: ObjectID) throws -> [TransactionNumber] {
         if let numbers, numbers.id == id { return numbers.all }
         guard let indexed = try index.map({ try $0.transactions(of: id) }) ?? [] else { throw Mistrust() }
-        let own = indexed + (rest?.set.transactions(of: id) ?? [])
-        let all = Set(own).union(index?.schemas ?? []).union(rest?.set.schemas ?? []).sorted()
+        let own = indexed + (rest?.transactions(of: id) ?? [])
+        let all = Set(own).union(index?.schemas ?? []).union(rest?.schemas ?? []).sorted()
         numbers = (id, own, all)
         effects = [:]
         return all
@@ -177,37 +193,4 @@ struct ObjectTouches {
         if let place = graph.place(of: id), graph.provenance(of: place).changed > range.lowerBound { throw Mistrust() }
         return graph
     }
-}
-
-/// The touches of transactions that the touch index does not have yet.
-struct UnindexedTouches: Sendable {
-    let range: ClosedRange<TransactionNumber>
-    let set: TouchSet
-}
-
-extension AuditTrail {
-    /// Returns the touches of transactions from a replay, or those of more transactions that a call has already returned. Returns `nil` if
-    /// the transactions cannot be replayed.
-    func unindexedTouches(_ range: ClosedRange<TransactionNumber>) -> UnindexedTouches? {
-        let known = self.found.touches.withLock { $0 }
-        if let known, known.range.lowerBound == range.lowerBound, known.range.upperBound >= range.upperBound { return known }
-        // Without the touches, histories are slower and otherwise the same.
-        guard let set = try? touches(range) else { return nil }
-        let found = UnindexedTouches(range: range, set: set)
-        self.found.touches.withLock { $0 = found }
-        return found
-    }
-
-    private func touches(_ range: ClosedRange<TransactionNumber>) throws -> TouchSet {
-        var set = TouchSet()
-        var view = try view(after: TransactionNumber(rawValue: range.lowerBound.rawValue - 1))
-        try view.advance(LogReader(volume), notingObjectsThrough: range.upperBound) { number, touches, changesSchema in
-            set.track(touches, number, changesSchema: changesSchema)
-            if set.entryCount > Self.unindexedCountMax { throw CambiumError(.limitExceeded, "Too many objects were changed.") }
-        }
-        return set
-    }
-
-    /// The maximum number of touches and runs of touches in memory, each of which takes at most 32 bytes.
-    private static let unindexedCountMax = 1 << 20
 }

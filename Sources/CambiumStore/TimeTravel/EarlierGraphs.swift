@@ -29,6 +29,8 @@ package final class EarlierGraphs: Sendable {
         var replayedCount = 0
         /// The id of the store that is read; `nil` before the first read.
         var store: [UInt8]?
+        /// The touches that were asked for last.
+        var touches: (range: ClosedRange<TransactionNumber>, set: TouchSet)?
     }
 
     /// Creates an object that has read nothing yet.
@@ -75,6 +77,7 @@ package final class EarlierGraphs: Sendable {
     private func release(_ change: (inout State) -> Void) {
         let released = state.withLock { state in
             change(&state)
+            state.touches = nil
             defer { state.views = [] }
             return state.views
         }
@@ -87,7 +90,7 @@ package final class EarlierGraphs: Sendable {
         state.withLock { state in (state.views.count, state.views.reduce(0) { $0 + $1.byteCount }) }
     }
 
-    /// The number of transactions that all calls have replayed.
+    /// The number of transactions that all calls for graphs have replayed.
     var replayedCount: Int { state.withLock { $0.replayedCount } }
 
     package func graph(at moment: EarlierMoment) throws -> Graph {
@@ -132,6 +135,35 @@ package final class EarlierGraphs: Sendable {
         keep(view, replayedCount: view.transactionCount - countBefore, forgottenCount)
         return steps
     }
+
+    /// Returns the objects that each transaction of a range may have changed, and possibly also those of later transactions.
+    ///
+    /// The touches are kept. If a later range begins with the same transaction, only the transactions after the known ones are replayed.
+    /// Throws as `graph(at:)` does. Throws `.limitExceeded` if too many objects were changed. Complexity: O(bytes of the log of the
+    /// transactions that are not known, and from the checkpoint before them).
+    package func touches(_ range: ClosedRange<TransactionNumber>) throws -> (range: ClosedRange<TransactionNumber>, set: TouchSet) {
+        var (known, forgottenCount) = state.withLock { ($0.touches, $0.forgottenCount) }
+        if known?.range.lowerBound != range.lowerBound { known = nil }
+        if let known, known.range.upperBound >= range.upperBound { return known }
+        let reader = try LogReader(volume)
+        try check(reader)
+        let start = known?.range.upperBound ?? TransactionNumber(rawValue: range.lowerBound.rawValue - 1)
+        var set = known?.set ?? TouchSet()
+        var view =
+            try start == .none
+            ? EarlierView(beforeFirst: reader, memory: budget) : view(at: EarlierMoment(number: start), reader, forgottenCount).view
+        try view.advance(reader, notingObjectsThrough: range.upperBound) { number, touches, changesSchema in
+            set.track(touches, number, changesSchema: changesSchema)
+            if set.entryCount > Self.touchCountMax { throw CambiumError(.limitExceeded, "Too many objects were changed.") }
+        }
+        keep(view, replayedCount: 0, forgottenCount)
+        let found = (range: range, set: set)
+        state.withLock { if $0.forgottenCount == forgottenCount, !$0.isEnded { $0.touches = found } }
+        return found
+    }
+
+    /// The maximum number of touches and runs of touches in memory, each of which takes at most 32 bytes.
+    private static let touchCountMax = 1 << 20
 
     /// Returns a view of a moment that no other thread uses, and the number of transactions that it had replayed before this call.
     private func view(
