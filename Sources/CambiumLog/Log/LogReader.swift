@@ -56,8 +56,8 @@ package struct LogReader: Sendable {
     /// The maximum number of calls of the closure of `rereading`.
     private static let rereadCountMax = 3
 
-    /// Calls `body` with a reader of a log. If a compaction retired transactions in the meantime, and `body` throws because it did not find
-    /// their files, calls `body` again with a new reader, up to three times in all.
+    /// Calls `body` with a reader of a log. If `body` throws because a compaction retired transactions in the meantime, calls `body` again
+    /// with a new reader. Calls it at most three times.
     ///
     /// - Parameter body: reads the log, and changes nothing that a repetition does not replace.
     package static func rereading<Result>(_ volume: any Volume, _ body: (LogReader) throws -> Result) throws -> Result {
