@@ -14,10 +14,11 @@ extension AuditTrail {
     func assignedChanges(of number: TransactionNumber, in graph: Graph) throws -> Changes? {
         let oldest = try oldest()
         guard number > oldest, graph.schemaTransaction < number, var touches = ObjectTouches(self, from: oldest) else { return nil }
-        touches.coverRest(through: graph.transaction, for: number)
-        guard number <= touches.covered else { return nil }
         do {
-            return try touches.changes(of: number, in: graph)
+            let record = try touches.record(number)
+            guard let named = try OpSubjects(graph.schema).objects(of: record), try record.onlySets() else { return nil }
+            touches.coverRest(through: graph.transaction, for: number)
+            return number <= touches.covered ? try touches.changes(of: number, to: Set(named), in: graph) : nil
         } catch is ObjectTouches.Mistrust {
             return nil
         } catch let error as CambiumError where error.code == .notFound {
@@ -30,13 +31,10 @@ extension ObjectTouches {
     /// The maximum number of objects whose former values are searched.
     private static let objectCountMax = 16
 
-    fileprivate mutating func changes(of number: TransactionNumber, in graph: Graph) throws -> Changes? {
-        let record = try record(number)
-        guard let named = try OpSubjects(graph.schema).objects(of: record), try record.onlySets() else { return nil }
-        let ids = Set(named).sorted()
+    fileprivate mutating func changes(of number: TransactionNumber, to ids: Set<ObjectID>, in graph: Graph) throws -> Changes? {
         if ids.count > Self.objectCountMax { return nil }
         var changes: [ObjectChange] = []
-        for id in ids {
+        for id in ids.sorted() {
             guard let entity = graph.entity(of: id), let attributes = try attributes(of: entity, id, number, graph.schema) else {
                 return nil
             }

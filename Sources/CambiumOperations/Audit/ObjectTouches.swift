@@ -65,11 +65,9 @@ struct ObjectTouches {
         coverRest(through: last)
     }
 
-    /// Learns the touches after the end of the index, if a replay to the graphs around a transaction would take about as long.
+    /// Learns the touches after the end of the index, if a replay to the graphs around a transaction would begin there or earlier, too.
     mutating func coverRest(through last: TransactionNumber, for number: TransactionNumber) {
-        let start = checkpoints.first { $0 < number } ?? .none
-        guard number > covered, last.rawValue - firstUncovered.rawValue <= 2 * (last.rawValue - start.rawValue) else { return }
-        coverRest(through: last)
+        if number > covered, checkpoints.first(where: { $0 < number }) ?? .none <= covered { coverRest(through: last) }
     }
 
     /// The index may end with retired transactions, which no replay can read.
