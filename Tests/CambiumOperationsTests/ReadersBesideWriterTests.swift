@@ -2,8 +2,8 @@ import Cambium
 import CambiumBytes
 import CambiumLog
 import CambiumTesting
-import Testing
 import TestFixtures
+import Testing
 
 @testable import CambiumOperations
 
