@@ -39,10 +39,18 @@ import Testing
     private static func forEachInterleaving(compacts: Bool = true, _ reader: (any Volume, UInt64) throws -> Void) throws {
         let original = MemoryVolume()
         try Archiving.made(original, count: 10).close()
+        var interleavedCount = 0
         for seed in seeds {
-            let volumes = PacedVolumes(MemoryVolume(contents: original.contents), pauses: pauses(seed))
-            try volumes.run({ write($0, compacts: compacts) }) { try reader($0, seed) }
+            let pauses = pauses(seed)
+            let beginning = pauses.reduce(0) { $0 + ($1.call == 1 ? $1.stepCount : 0) }
+            let volumes = PacedVolumes(MemoryVolume(contents: original.contents), pauses: pauses)
+            try volumes.run({ write($0, compacts: compacts) }) { volume in
+                try reader(volume, seed)
+                // Before the first call, the writer has arrived at the step after the ones that it may take.
+                if volumes.stepCount > beginning + 1 { interleavedCount += 1 }
+            }
         }
+        #expect(interleavedCount > 0 || seeds.count < 10, "The writer took no step while the reader was reading.")
     }
 
     /// Returns the findings that a writer which stops for ever amid a change does not explain. No transaction is lost by one of the others.

@@ -27,8 +27,8 @@ package final class PacedVolumes: Sendable {
         state = Guarded(State(pauses: pauses.reversed()))
     }
 
-    /// The number of steps that the writer has taken, and the number of calls of the reader.
-    package var counts: (stepCount: Int, callCount: Int) { state.withLock { ($0.taken, $0.callCount) } }
+    /// The number of steps that the writer has taken, including the one for which it waits.
+    package var stepCount: Int { state.withLock { $0.taken } }
 
     /// Runs `writer` in another thread, and `reader` in this one. Returns when both have ended.
     package func run(_ writer: @escaping @Sendable (any Volume) -> Void, _ reader: (any Volume) throws -> Void) rethrows {

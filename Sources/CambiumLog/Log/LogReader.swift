@@ -54,10 +54,10 @@ package struct LogReader: Sendable {
     }
 
     /// The maximum number of calls of the closure of `rereading`.
-    private static let rereadCountMax = 3
+    private static let rereadCountMax = 10
 
     /// Calls `body` with a reader of a log. If `body` throws because a compaction retired transactions in the meantime, calls `body` again
-    /// with a new reader. Calls it at most three times.
+    /// with a new reader. Calls it at most ten times, because a compaction may retire one segment after the other.
     ///
     /// - Parameter body: reads the log, and changes nothing that a repetition does not replace.
     package static func rereading<Result>(_ volume: any Volume, _ body: (LogReader) throws -> Result) throws -> Result {

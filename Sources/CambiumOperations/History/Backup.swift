@@ -17,7 +17,7 @@ public struct Backup: Sendable, Equatable {
     package private(set) var checkpointCount = 0
 
     /// Copies a store with all of its transactions and checkpoints. If the store is compacted while it is being copied, copies it again.
-    /// Throws `.ioFailure` if that happens three times.
+    /// Throws `.ioFailure` if that happens ten times.
     package init(_ source: any Volume, to target: any Volume) throws {
         self = try LogReader.rereading(source) { reader in
             let retiredEnd = try reader.retiredEnd()
@@ -94,7 +94,7 @@ extension Store {
     /// Another process may write to the store during the backup. Everything that is durable when the backup begins is in the copy.
     ///
     /// Throws `.notFound` if there is no store, `.cannotCreate` if the new directory is not empty, and `.corrupted` if the log is corrupt.
-    /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during each of three attempts. After an
+    /// Throws `.ioFailure` if a file cannot be read or written, or if the store was compacted during each of ten attempts. After an
     /// error, there is no store in the new directory. Complexity: O(bytes).
     ///
     /// ```swift
