@@ -9,8 +9,10 @@ package struct LogCopy {
     /// The number of checkpoints in the copy.
     package internal(set) var rootCount = 0
 
-    /// The last segment that was copied, the number of its bytes in the copy, and whether it was sealed.
-    private var last = (segment: TransactionNumber.none, byteCount: 0, isSealed: false)
+    /// The last segment that was copied, and whether it was sealed.
+    private var last = (segment: TransactionNumber.none, isSealed: false)
+    /// Whether the segment with the end of the log was copied with all of its bytes, because another segment already followed it.
+    private var isEnded = false
     /// The segments that were copied, and the last transaction of the sealed ones. A segment that begins at or before that transaction is
     /// not copied, because the sealed segments already contain its transactions.
     private(set) var copied: (segments: [TransactionNumber], end: TransactionNumber) = ([], .none)
@@ -83,9 +85,11 @@ package struct LogCopy {
     /// Copies the segments once. Returns `nil` if a writer has changed the list of segments in the meantime. Throws `.notFound` if a
     /// segment no longer exists.
     private mutating func copySegmentsOnce(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber]? {
-        let listed = try source.segments().filter { $0 <= tail.header.firstTransaction }
+        let all = try source.segments()
+        let listed = all.filter { $0 <= tail.header.firstTransaction }
+        isEnded = try all.dropFirst(listed.count).first.map { try hasWholeHeader($0) } ?? false
         for segment in listed where segment > copied.end {
-            try copySegment(segment, byteCount: segment == tail.header.firstTransaction ? tail.position : nil)
+            try copySegment(segment, byteCount: segment == tail.header.firstTransaction && !isEnded ? tail.position : nil)
         }
         if try source.segments().filter({ $0 <= tail.header.firstTransaction }) != listed { return nil }
         // The checkpoints are listed before the following segments are copied, because a checkpoint of the last transaction may need the
@@ -98,9 +102,19 @@ package struct LogCopy {
         {
             // If a segment is missing between the copied segments and `next`, a writer has merged the missing segment into another one.
             if last.isSealed, next != copied.end.next { return nil }
-            if try !copyBeginning(of: next) { try copySegment(next, byteCount: Format.Segment.headerByteCount) }
+            if try copyBeginning(of: next) { continue }
+            // A writer ended the segment that was just copied up to `tail`. The copy may lack joints at the segment's end, and `next`
+            // continues the last of them.
+            if !last.isSealed, !isEnded { return nil }
+            try copySegment(next, byteCount: Format.Segment.headerByteCount)
         }
         return roots
+    }
+
+    private func hasWholeHeader(_ segment: TransactionNumber) throws(CambiumError) -> Bool {
+        let file = try source.volume.open(LogFileName.path(segment, .segment), .read)
+        defer { file.close() }
+        return try file.byteCount() >= Format.Segment.headerByteCount
     }
 
     /// Copies a segment whose header is incomplete: a writer is creating the segment, or ended before the header was complete. A store may
@@ -113,7 +127,7 @@ package struct LogCopy {
         guard count < Format.Segment.headerByteCount else { return false }
         copied.segments.append(segment)
         try copy(file, path, byteCount: count)
-        last = (segment, count, false)
+        last = (segment, false)
         return true
     }
 
@@ -130,7 +144,7 @@ package struct LogCopy {
         let count = header.kind.isSealed ? end : min(byteCount ?? end, end)
         copied.segments.append(segment)
         try copy(file, path, byteCount: count)
-        last = (segment, count, header.kind.isSealed)
+        last = (segment, header.kind.isSealed)
         if last.isSealed { copied.end = try SegmentReader(target, path: path).sealedEnd ?? segment }
     }
 
@@ -152,13 +166,13 @@ package struct LogCopy {
     }
 
     /// Returns the transactions after `lastTransaction` whose ops are in a separate file. The copy has such transactions if a segment was
-    /// sealed after the end of the log was determined, because a sealed segment is copied completely.
+    /// sealed or ended after the end of the log was determined, because such a segment is copied completely.
     private func laterNumbersWithFile() throws(CambiumError) -> [TransactionNumber] {
         var numbers: [TransactionNumber] = []
-        guard copied.end > lastTransaction else { return numbers }
-        for segment in copied.segments where segment <= copied.end {
+        guard copied.end > lastTransaction || isEnded else { return numbers }
+        for segment in copied.segments where segment <= max(copied.end, lastTransaction) {
             var reader = try SegmentReader(target, path: LogFileName.path(segment, .segment))
-            guard let end = reader.sealedEnd, end > lastTransaction else { continue }
+            if let end = reader.sealedEnd, end <= lastTransaction { continue }
             reader.skip(to: lastTransaction.next)
             while let records = try reader.nextFrame() {
                 for record in records where record.number > lastTransaction {
