@@ -74,10 +74,13 @@ import Testing
     }
 
     /// Judges cases with both verifiers, and returns the verdicts.
-    private func judged(_ cases: [Case]) throws -> [Character] {
+    ///
+    /// - Parameter exactly: whether both must give the same reason to refuse a file.
+    private func judged(_ cases: [Case], exactly: Bool = false) throws -> [Character] {
         let (own, python) = (cases.map(\.verdict), try verdictsOfPython(cases))
         #expect(own.count == python.count)
-        for (index, verdicts) in zip(own, python).enumerated() where (verdicts.0 == "+") != (verdicts.1 == "+") {
+        for (index, verdicts) in zip(own, python).enumerated()
+        where exactly ? verdicts.0 != verdicts.1 : (verdicts.0 == "+") != (verdicts.1 == "+") {
             let text = String(decoding: cases[index].bytes, as: UTF8.self)
             Issue.record("the library says \(verdicts.0), verify.py \(verdicts.1), of a \(cases[index].kind): \(text)")
             break
@@ -133,7 +136,7 @@ import Testing
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count <= 451)
         let imports = lines.filter { $0.hasPrefix("import ") || $0.hasPrefix("from ") }
-        #expect(imports == ["import argparse, base64, datetime, hashlib, json, struct, sys, uuid"])
+        #expect(imports == ["import argparse, base64, datetime, decimal, hashlib, json, math, os, struct, sys, uuid"])
     }
 
     @Test func `both verifiers refuse forged notes and proofs`() throws {
@@ -163,6 +166,45 @@ import Testing
             // Only signature lines that are repeated, or that name an unknown key, and an index in JSON may differ.
             #expect(try isHarmless(cases[index], as: note), "\(String(decoding: cases[index].bytes, as: UTF8.self))")
         }
+    }
+
+    @Test func `both verifiers read the members of an opening alike`() throws {
+        let volume = MemoryVolume()
+        try store(volume, count: 11)
+        let id = try #require(try ReadOnlyStore(volume).graph.find("Note", identity: [4]))
+        let proof = try Store.prove("id", of: id, volume)
+        let (root, extra) = (try TreeHead(parsing: proof.checkpoint).root, String(decoding: try #require(proof.extra), as: UTF8.self))
+        let place = try #require(extra.firstRange(of: "\"object\":"))
+        func replaced(_ pattern: String, _ texts: [String]) throws -> [String] {
+            let regex = try Regex(pattern)
+            return texts.map { text in
+                let changed = extra.replacing(regex) { _ in text }
+                #expect(changed != extra, "\(pattern)")
+                return changed
+            }
+        }
+        let numbers = [
+            "-1", "-0", "true", "1.0", "[]", "null", "\"0\"", "1e0", "18446744073709551616", String(repeating: "1", count: 6000),
+        ]
+        var changed = try replaced(
+            #""property":"id""#, [#""property":5"#, #""property":[]"#, #""property":"\ud800""#, #""property":"ID""#])
+        changed += try replaced(
+            #""object":"Note/\d+""#, [#""object":"Note4""#, #""object":"Note/+5""#, #""object":"Note/05""#, #""object":{}"#])
+        for name in ["operation", "index", "piece", "pieces", "kind"] {
+            changed += try replaced(#""\#(name)":\d+"#, numbers.map { #""\#(name)":\#($0)"# })
+        }
+        changed += try replaced(#""path":\[[^\]]*\]"#, [#""path":{}"#, #""path":"""#, #""path":[5]"#, #""path":null"#])
+        for member in [#""x":NaN,"#, #""x":Infinity,"#, #""object":"Note/1","#, #""x":1,"x":2,"#, #""x":"\ud800","#] {
+            changed.append(extra.replacingCharacters(in: place, with: member + "\"object\":"))
+        }
+        let unused = [numbers[9], "1e400"].map { extra.replacingCharacters(in: place, with: #""x":\#($0),"object":"#) }
+        let cases = [extra] + unused + changed
+        let files = cases.map { extra in
+            ProofFile(extra: Array(extra.utf8), index: proof.index, path: proof.path, checkpoint: proof.checkpoint).description
+        }
+        let verdicts = try judged(
+            files.map { Case(kind: "proof", bytes: Array($0.utf8), trust: ("root", root.description)) }, exactly: true)
+        #expect(verdicts.prefix(3) == ["+", "+", "+"] && verdicts.dropFirst(3).allSatisfy { $0 != "+" }, "\(verdicts)")
     }
 
     /// Whether an accepted forgery states the same as the original: its checkpoint has the same text.

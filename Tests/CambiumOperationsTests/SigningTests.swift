@@ -113,6 +113,40 @@ import Testing
         try store.close()
     }
 
+    @Test func `a restored backup with another history is not signed with the keys that remember the first one`() throws {
+        let (volume, folder) = (MemoryVolume(), MemoryVolume())
+        let store = try made(volume, count: 20)
+        let (backup, memory) = (MemoryVolume(), (folder: folder as any Volume, name: "key.signed"))
+        _ = try Store.sign(volume, with: [key], memory: memory)
+        _ = try Backup(volume, to: backup)
+        try add(store, 20..<40)
+        let note = try Store.sign(volume, with: [key], memory: memory)
+        let remembered = try folder.bytes(of: "key.signed")
+        for count in [0, 20, 30] {
+            let copy = MemoryVolume()
+            _ = try Backup(backup, to: copy)
+            let other = try Store.open(copy, durability: nil)
+            try add(other, 100..<100 + count)
+            let error = #expect(throws: CambiumError.self) { try Store.sign(copy, with: [key], memory: memory) }
+            #expect(error?.code == .conflict && error?.message.contains("of 40 transactions of this store") == true)
+            let isSigned = try copy.exists("signed")
+            #expect(try folder.bytes(of: "key.signed") == remembered && !isSigned)
+            try other.close()
+        }
+        // The same history, and another store.
+        let whole = MemoryVolume()
+        _ = try Backup(volume, to: whole)
+        #expect(try Store.sign(whole, with: [key], memory: memory).text == note.text)
+        let another = MemoryVolume()
+        try made(another, count: 3, seed: 8).close()
+        _ = try Store.sign(another, with: [key], memory: memory)
+        #expect(try folder.bytes(of: "key.signed").count(where: { $0 == 10 }) == 2)
+        try folder.remove("key.signed")
+        try folder.create("key.signed", remembered.dropLast(3))
+        #expect(throws: CambiumError.self) { try Store.sign(volume, with: [key], memory: memory) }
+        try store.close()
+    }
+
     @Test func `a note has the signatures of all keys while a key is replaced`() throws {
         let volume = MemoryVolume()
         try made(volume, count: 5).close()
@@ -146,6 +180,44 @@ import Testing
         #expect(try ProvedTransaction(proof, trusting: .root(otherRoot)).number.rawValue == 3)
         try store.close()
         try otherStore.close()
+    }
+
+    @Test func `each tile of the cache that is missing or empty is made again`() throws {
+        let volume = MemoryVolume()
+        let store = try made(volume, count: 1_100)
+        let root = try TreeHead(Store.sign(volume, with: [key])).root
+        try store.checkpoint()
+        try store.compact(.since(.latest))
+        for name in ["tree/0/000", "tree/0/001", "tree/0/003"] {
+            for isEmpty in [false, true] {
+                try volume.remove(name)
+                if isEmpty { try volume.create(name, []) }
+                for number in [1, 300, 800, 1_099] as [UInt64] {
+                    let proof = try Store.prove(TransactionNumber(rawValue: number), volume)
+                    #expect(try ProvedTransaction(proof, trusting: .root(root)).number.rawValue == number)
+                }
+                #expect(try Store.proveConsistency(since: 400, volume).oldSize == 400)
+                #expect(try volume.bytes(of: name).count == 256 * 32 + 4, "\(name)")
+            }
+        }
+        try store.close()
+    }
+
+    @Test func `tiles of a fork replace nothing, however small the log is`() throws {
+        let (volume, target) = (MemoryVolume(), MemoryVolume())
+        let store = try made(volume, count: 10)
+        let fork = try copy(volume)
+        let other = try Store.open(fork, durability: nil)
+        try add(store, 10..<12)
+        try add(other, 50..<55)
+        _ = try Store.writeTiles(of: volume, to: target, in: Store.sign(volume, with: [key]))
+        let published = target.contents
+        for note in [nil, try Store.sign(fork, with: [key])] {
+            let error = #expect(throws: CambiumError.self) { try Store.writeTiles(of: fork, to: target, in: note) }
+            #expect(error?.code == .conflict && target.contents == published)
+        }
+        try store.close()
+        try other.close()
     }
 
     @Test func `tiles are written once, lead to the root, and are refused in the folder of another log`() throws {

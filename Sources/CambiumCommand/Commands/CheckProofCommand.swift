@@ -29,7 +29,7 @@ struct CheckProofCommand: ParsableCommand {
                 try checkConsistency(bytes, trust)
             } else {
                 if since != nil {
-                    throw CambiumError(.invalidInput, "--since is for a proof of consistency, and this is another proof. Omit it.")
+                    throw CambiumError(.unknownName, "--since is for a proof of consistency, and this is another proof. Omit it.")
                 }
                 let proof = try ProofFile(parsing: bytes)
                 if try ProvedValue.isStated(in: proof) {
@@ -93,7 +93,7 @@ struct CheckProofCommand: ParsableCommand {
     private func checkConsistency(_ bytes: [UInt8], _ trust: Trust) throws {
         let proof = try ConsistencyFile(parsing: bytes)
         guard let since else {
-            throw CambiumError(.invalidInput, "The proof begins with an earlier tree. Give its checkpoint, or its root, with --since.")
+            throw CambiumError(.unknownName, "The proof begins with an earlier tree. Give its checkpoint, or its root, with --since.")
         }
         var root = TreeHash(hex: since)
         if root == nil {

@@ -38,12 +38,13 @@ struct ProveCommand: ParsableCommand {
             throw ValidationError("'\(subject)' is not the number of a transaction. To prove a value, name an attribute, too.")
         }
         if point.at != nil, attribute == nil { throw ValidationError("--at belongs to a value. Name an object and an attribute.") }
+        if let key { try KeyFile.checkDiffers(key, from: to) }
         if key != nil, note != nil { throw ValidationError("--key makes a new note, so it excludes --note. Give one of them.") }
     }
 
     func run() throws {
         var signed = try note.map { try SignedNote(parsing: Terminal.contents(of: $0, byteCountMax: SignedNote.byteCountMax)) }
-        if let key { signed = try Store.sign(at: store, with: KeyFile.read(key)) }
+        if let key { signed = try KeyFile.sign(store, with: key) }
         if let consistency {
             let proof = try Store.proveConsistency(since: consistency, at: store, in: signed)
             return try write(proof.description, "consistent", proof.checkpoint) { $0.member("oldSize", consistency) }

@@ -18,7 +18,7 @@ enum SchemaFile {
     }
 
     private static func definition(_ path: String) throws -> SchemaDefinition {
-        if isModel(path) || resolved(path).map(isModel) == true { return try SchemaDefinition(coreDataModel: path) }
+        if isModel(path) || path.resolvedPath.map(isModel) == true { return try SchemaDefinition(coreDataModel: path) }
         let bytes = try Terminal.text(of: path)
         let isXML = bytes.first { $0 > 0x20 } == UInt8(ascii: "<")
         let name = Terminal.name(of: path)
@@ -29,13 +29,5 @@ enum SchemaFile {
     private static func isModel(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
         return name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel")
-    }
-
-    /// Returns the path to which a path such as `.`, or a link, leads; `nil` if nothing exists there.
-    private static func resolved(_ path: String) -> String? {
-        guard let found = realpath(path, nil) else { return nil }
-        defer { free(found) }
-        // SAFETY: the operating system terminates the text with a zero byte, and the text is freed only after this use.
-        return String(cString: found)
     }
 }

@@ -7,7 +7,8 @@ struct SignCommand: ParsableCommand {
         commandName: "sign", abstract: "Sign the size and the root of the log, so that a rewritten log is noticed.",
         discussion: Discussion.text(
             "The note is a C2SP checkpoint. Keep it elsewhere, or publish it. The store refuses to sign a log that does not continue "
-                + "the log that it has signed before. --rotate adds a new key: both sign until the line of the old one is removed.",
+                + "the log that it has signed before, and so does the key: FILE.signed beside it has the last tree of each store. "
+                + "--rotate adds a new key: both sign until the line of the old one is removed.",
             examples: "cambium sign --generate example.com/notes --key notes.key", "cambium sign notes --key notes.key --to notes.note",
             "cambium sign --rotate --key notes.key"))
 
@@ -23,12 +24,13 @@ struct SignCommand: ParsableCommand {
         if [store != nil, generate != nil, rotate].count(where: { $0 }) != 1 {
             throw ValidationError("Name a store to sign it, or give --generate or --rotate to make a key.")
         }
+        try KeyFile.checkDiffers(key, from: to)
     }
 
     func run() throws {
         if let key = try KeyFile.made(key, generate, rotates: rotate, .log) { return key.print(output) }
         guard let store else { return }
-        let note = try Store.sign(at: store, with: KeyFile.read(key))
+        let note = try KeyFile.sign(store, with: key)
         if to != nil || !output.json { try OutputFile.write(note.description, to: to) }
         let head = try TreeHead(note)
         if output.json {
@@ -95,6 +97,7 @@ struct WitnessCommand: ParsableCommand {
             return try witness.cosign(request, with: keys)
         }
         let head = try TreeHead(cosigned)
+        Terminal.report("The witness has cosigned the tree of \(head.size) transactions of \(head.origin), and remembers it.")
         guard output.json else { return Terminal.write(Array(cosigned.signatureText.utf8)) }
         Terminal.printObject { writer in
             head.write(to: &writer)
@@ -123,8 +126,9 @@ struct TilesCommand: ParsableCommand {
 
     func run() throws {
         var signed = try note.map { try SignedNote(parsing: Terminal.contents(of: $0, byteCountMax: SignedNote.byteCountMax)) }
-        if let key { signed = try Store.sign(at: store, with: KeyFile.read(key)) }
+        if let key { signed = try KeyFile.sign(store, with: key) }
         let report = try Store.writeTiles(of: store, to: to, in: signed)
+        Terminal.report("The files in '\(to)' were written for \(report.size) transactions.")
         guard output.json else {
             let files = Readable.of(report.fileCount, "file")
             let checkpoint = report.isSigned ? "" : ", without a checkpoint"

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Cambium
 import Glibc
 
@@ -28,6 +29,28 @@ enum KeyFile {
                 throw error
             }
         }
+    }
+
+    /// Throws a usage error if the output would replace the keys.
+    static func checkDiffers(_ path: String, from output: String?) throws {
+        if let output, output == path || output.resolvedPath.map({ $0 == path.resolvedPath }) == true {
+            throw ValidationError("--to names the file of the key, which the output would replace. Name another file.")
+        }
+    }
+
+    /// Signs a store with the keys of a file. A file beside them remembers the last tree of each store.
+    static func sign(_ store: String, with path: String) throws -> SignedNote {
+        let keys = try read(path)
+        let folder = path.resolvedPath.flatMap { file in file.lastIndex(of: "/").map { String(file[...$0]) } }
+        var status = stat()
+        guard let file = path.resolvedPath, let folder, stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            access(folder, W_OK) == 0
+        else {
+            Terminal.error(
+                "cambium: No file beside '\(path)' can remember what the key has signed. Sign no other copy of the store with it.")
+            return try Store.sign(at: store, with: keys)
+        }
+        return try Store.sign(at: store, with: keys, memory: file + ".signed")
     }
 
     /// Makes a key in a new file, and returns its public key.

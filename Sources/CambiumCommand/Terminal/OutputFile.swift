@@ -28,10 +28,7 @@ struct OutputFile {
         if path.isEmpty { throw CambiumError(.cannotCreate, "\(option) has an empty file name. Name a file.") }
         var status = stat()
         guard lstat(path, &status) == 0 else { return path }
-        guard let found = realpath(path, nil) else { throw error(.cannotCreate, "cannot be created", path, option) }
-        defer { free(found) }
-        // SAFETY: the operating system terminates the text with a zero byte, and the text is freed only after this use.
-        let place = String(cString: found)
+        guard let place = path.resolvedPath else { throw error(.cannotCreate, "cannot be created", path, option) }
         guard stat(place, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             let message = "\(option) would replace something that is not a regular file. Name another file."
             throw CambiumError(.cannotCreate, message, place: .init(file: path))

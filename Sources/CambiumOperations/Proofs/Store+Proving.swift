@@ -135,13 +135,18 @@ extension Store {
     }
 
     private static func writeTiles(of reader: LogReader, to target: any Volume, in note: SignedNote?) throws -> TileReport {
-        let (known, checkpoint) = try tree(reader, note)
+        var (known, checkpoint) = try tree(reader, note)
         let files = TileFiles(target, .published)
-        if note != nil, let later = try files.checkpointSize(), later > known.size {
-            throw CambiumError(
-                .conflict,
-                "\(files.name) has the checkpoint of a tree of \(later) transactions, and the note is of \(known.size). A published log "
-                    + "must not shrink. Use a newer note.")
+        if let head = try files.checkpointHead() {
+            guard head.size <= known.size else {
+                throw CambiumError(
+                    .conflict,
+                    "\(files.name) has the checkpoint of a tree of \(head.size) transactions, and \(note == nil ? "the log" : "the note") "
+                        + "is of \(known.size). A published log must not shrink. "
+                        + (note == nil ? "Use the newest copy of the store." : "Use a newer note."))
+            }
+            // The tiles of another log would not fit the checkpoint.
+            guard try known.root(ofFirst: head.size) == head.root else { throw TiledLog.otherLog(files) }
         }
         let published = try TiledLog(reader, files, size: known.size)
         guard published.root == known.root else { throw TiledLog.otherLog(files) }

@@ -45,19 +45,23 @@ extension Store {
             throw CambiumError(.invalidInput, "'\(attribute)' is derived from other values, which can be proved.")
         }
         let (value, text) = (try graph[object, attribute], graph.schema.text(of: object, entity: entity))
-        guard let (record, piece) = try settingRecord(object, name, graph.provenance(of: place), reader),
-            let commitment = piece.commitment, let set = try object.value(piece.piece, name), set.value == value
-        else {
+        func unstated() throws -> CambiumError {
             if case .redacted = try Self.record(graph.provenance(of: place).created, reader).payload {
-                throw CambiumError(
+                return CambiumError(
                     .notFound, "The changes that may have set '\(attribute)' of \(text) were retired by a compaction. \(wholeLog)")
             }
-            throw CambiumError(
+            return CambiumError(
                 .notFound,
                 "No single change states the value of '\(attribute)' of \(text): it is a default, or came with a clone or a migration. "
                     + "'cambium blame' names the source of a clone; prove the value of the source.")
         }
+        guard let (record, piece) = try settingRecord(object, name, graph.provenance(of: place), reader), let commitment = piece.commitment
+        else { throw try unstated() }
         let (schemaRecord, names, stated) = try schemaRecord(name, reader, upTo: record.number)
+        // A migration may have changed the type since then. The proof states the value with its former type.
+        guard let set = try object.value(piece.piece, stated), stated.type.converted(set.value, to: name.type) == value else {
+            throw try unstated()
+        }
         // The commitment to a large import takes long to compute, so it is computed once.
         var (log, checkpoint) = try tree(reader, note, commitments: [record.number: commitment])
         guard record.number.rawValue <= log.size else {
@@ -67,7 +71,7 @@ extension Store {
         let opening = ProofOpening(
             LeafOpening(envelope: record.envelope, commitment: commitment, piece: piece),
             ProofOpening.Place(
-                object: "\(stated.entityName)/\(object.serial)", property: stated.name, row: UInt64(set.row), value: value,
+                object: "\(stated.entityName)/\(object.serial)", property: stated.name, row: UInt64(set.row), value: set.value,
                 schema: LeafOpening(envelope: schemaRecord.envelope, commitment: try schemaRecord.commitment(), piece: names),
                 schemaIndex: schemaProof.index, schemaPath: schemaProof.path))
         let proof = try log.inclusion(of: record.number.rawValue - 1)
@@ -85,14 +89,14 @@ extension Store {
     ) throws -> (LogRecord, PieceOpening)? {
         let last = try record(provenance.changed, reader)
         if case .redacted = last.payload { return nil }
-        if let piece = try last.opening({ try object.value($0, name) != nil }) { return (last, piece) }
+        if let piece = try last.opening({ try object.isAssigned(name, by: $0) }) { return (last, piece) }
         var found: (LogRecord, PieceOpening)?
         struct Reached: Error {}
         do {
             _ = try reader.scan(from: provenance.created, makesDurable: true) { record in
                 if record.number >= provenance.changed { throw Reached() }
                 if case .redacted = record.payload { return }
-                if record.number >= provenance.created, let piece = try record.opening({ try object.value($0, name) != nil }) {
+                if record.number >= provenance.created, let piece = try record.opening({ try object.isAssigned(name, by: $0) }) {
                     found = (record, piece)
                 }
             }
@@ -105,19 +109,22 @@ extension Store {
         "Make a store with all changes from the archive: 'cambium restore STORE COPY --archive DIRECTORY'. Prove the value there."
 
     /// Returns a transaction up to `last` whose schema has the names and the type of an attribute: usually the first one. If the attribute
-    /// or its entity had other names then, returns the first transaction with its type, and these names.
+    /// or its entity had other names then, returns the first transaction with its type, and these names. If it had other types, too,
+    /// returns the last transaction with the attribute.
     private static func schemaRecord(
         _ name: AttributeName, _ reader: LogReader, upTo last: TransactionNumber
     ) throws -> (LogRecord, PieceOpening, AttributeName) {
         struct End: Error {}
-        func stated(in piece: PayloadPiece) throws -> AttributeName? { try AttributeName.all(in: piece).first { $0.isSame(name) } }
+        func stated(in piece: PayloadPiece) throws -> AttributeName? {
+            try AttributeName.all(in: piece).first { $0.isNumbered(as: name) }
+        }
         var (found, isRetired): ((LogRecord, PieceOpening, AttributeName)?, Bool) = (nil, false)
         do {
             _ = try reader.scan(makesDurable: true) { record in
                 if case .redacted = record.payload {
                     isRetired = true
                 } else if let piece = try record.opening({ try stated(in: $0) != nil }), let own = try stated(in: piece.piece) {
-                    if found == nil || own == name { found = (record, piece, own) }
+                    if found.map({ $0.2.type != name.type }) ?? true || own == name { found = (record, piece, own) }
                     if own == name { throw End() }
                 }
                 if record.number >= last { throw End() }
@@ -132,6 +139,16 @@ extension Store {
 }
 
 extension ObjectID {
+    /// Whether a piece assigns a value of any type to an attribute of this object.
+    fileprivate func isAssigned(_ name: AttributeName, by piece: PayloadPiece) throws -> Bool {
+        if let serials = piece.serials, !serials.contains(serial) { return false }
+        var isFound = false
+        try AssignedValue.forEach(in: piece) { _, assigned in
+            if assigned.serial == serial, assigned.isOf(name) { isFound = true }
+        }
+        return isFound
+    }
+
     /// Returns the last value of an attribute of this object that a piece assigns, with its row; `nil` if the piece assigns none.
     fileprivate func value(_ piece: PayloadPiece, _ name: AttributeName) throws -> (row: Int, value: Value)? {
         if let serials = piece.serials, !serials.contains(serial) { return nil }
@@ -144,8 +161,8 @@ extension ObjectID {
 }
 
 extension AttributeName {
-    /// Returns whether both are the same attribute, with the same type, whatever its names are.
-    fileprivate func isSame(_ other: AttributeName) -> Bool {
-        (root, entity, property, type) == (other.root, other.entity, other.property, other.type)
+    /// Returns whether both are the same attribute, whatever its names and its type are.
+    fileprivate func isNumbered(as other: AttributeName) -> Bool {
+        (root, entity, property) == (other.root, other.entity, other.property)
     }
 }

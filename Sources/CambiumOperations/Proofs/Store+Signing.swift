@@ -12,8 +12,9 @@ extension Store {
 
     /// Signs the size and the root of the tree over the log of a store, as a C2SP checkpoint. The store may be open in another process.
     ///
-    /// Two notes with one key are never inconsistent. The size and the root are durable in the store before this call returns the note. A
-    /// later call only signs a tree that begins with the signed one.
+    /// The notes that one store signs are never inconsistent. The size and the root are durable in the store before this call returns the
+    /// note. A later call only signs a tree that begins with the signed one. A backup that was made earlier does not know what the store
+    /// has signed since then: pass a file as `memory`, so that a restored store cannot sign another history.
     ///
     /// ```swift
     /// let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
@@ -29,17 +30,26 @@ extension Store {
     ///   - path: the directory of the store.
     ///   - keys: the keys that sign. The name of the first one is the origin of the log. With several, all of them sign, so that a key can
     ///     be replaced while readers still have the old one.
-    public static func sign(at path: String, with keys: [SigningKey]) throws -> SignedNote {
-        try sign(SystemVolume(root: path), with: keys)
+    ///   - memory: a file beside the keys. It has the last tree that the keys have signed for each store, and is created if it does not
+    ///     exist. A file of this name with `.lock` is its lock.
+    public static func sign(at path: String, with keys: [SigningKey], memory: String? = nil) throws -> SignedNote {
+        try sign(SystemVolume(root: path), with: keys, memory: memory.map { SystemVolume.file($0) })
     }
 
-    package static func sign(_ volume: any Volume, with keys: [SigningKey]) throws -> SignedNote {
+    /// - Parameter memory: the directory and the name of the file that remembers what the keys have signed.
+    package static func sign(
+        _ volume: any Volume, with keys: [SigningKey], memory: (folder: any Volume, name: String)? = nil
+    ) throws -> SignedNote {
         guard let origin = keys.first?.verifier.name else { throw CambiumError(.invalidInput, "Give a key to sign with.") }
         if keys.contains(where: { $0.verifier.kind != .log }) {
             throw CambiumError(
                 .invalidInput, "A witness's key cannot sign a log. Make one of a log: 'cambium sign --generate NAME --key FILE'.")
         }
-        _ = try StoreSettings.read(volume)  // Throws if there is no store, before the file of the lock is made.
+        // Throws if there is no store, before the file of the lock is made.
+        let id = try StoreSettings.read(volume).store
+        let memoryLock = try memory.map { try $0.folder.lock($0.name + ".lock") }
+        defer { memoryLock?.unlock() }
+        var known = try memory.map { try SigningMemory($0.folder, $0.name) }
         let lock = try volume.lock(SigningFile.lock)
         defer { lock.unlock() }
         var log = try LogReader.rereading(volume) { try TiledLog($0, TileFiles(volume, .cache)) }
@@ -51,9 +61,19 @@ extension Store {
                         + "transactions does not continue it. The log was rewritten, or is an older copy. Nothing was signed.")
             }
         }
+        if let last = known?.tree(of: id) {
+            guard last.size <= log.size, try log.root(ofFirst: last.size) == last.root else {
+                throw CambiumError(
+                    .conflict,
+                    "The key has signed a tree of \(last.size) transactions of this store with the root \(last.root), and the log of "
+                        + "\(log.size) transactions does not continue it. The store is an older or another copy. Nothing was signed. Sign "
+                        + "the newest copy, or make a new key for this one.")
+            }
+        }
         let note = try TreeHead(origin: origin, size: log.size, root: log.root).signed(with: keys, seconds: 0)
         try volume.replace(SigningFile.note, Array(note.description.utf8))
         try volume.syncDirectory("")
+        try known?.remember(log.size, log.root, of: id)
         return note
     }
 
@@ -80,5 +100,13 @@ extension Store {
                 "The last signed checkpoint of the store is corrupt, so nothing can be signed. Replace it by the last published note.",
                 place: .init(file: "\(volume.name)/\(SigningFile.note)"), underlying: error)
         }
+    }
+}
+
+extension SystemVolume {
+    /// Returns the directory and the name of a file.
+    fileprivate static func file(_ path: String) -> (folder: any Volume, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (SystemVolume(root: "."), path) }
+        return (SystemVolume(root: String(path[...slash])), String(path[path.index(after: slash)...]))
     }
 }

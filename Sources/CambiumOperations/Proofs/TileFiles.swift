@@ -81,14 +81,14 @@ final class TileFiles {
         }
     }
 
-    /// Returns the number of transactions in the tree of the published checkpoint; `nil` if there is no checkpoint that can be read.
-    func checkpointSize() throws(CambiumError) -> UInt64? {
+    /// Returns the tree of the published checkpoint; `nil` if there is no checkpoint that can be read.
+    func checkpointHead() throws(CambiumError) -> TreeHead? {
         guard try volume.kind(of: "checkpoint") == .regularFile else { return nil }
         let file = try volume.open("checkpoint", .read)
         defer { file.close() }
         let bytes = try file.read(at: 0, count: SignedNote.byteCountMax)
         do throws(CambiumError) {
-            return try TreeHead(SignedNote(parsing: bytes)).size
+            return try TreeHead(SignedNote(parsing: bytes))
         } catch {
             return nil  // The caller replaces such a file.
         }

@@ -35,7 +35,7 @@ struct TiledLog {
     private init(
         _ reader: LogReader, _ files: TileFiles, after start: UInt64, upTo last: UInt64?, _ commitments: [TransactionNumber: [UInt8]]
     ) throws {
-        var builder = try TileBuilder(size: start) { tile throws(CambiumError) in try Self.partial(tile, files) }
+        var builder = try TileBuilder(size: start) { tile throws(CambiumError) in try Self.partial(tile, files, reader) }
         var entries: [UInt8] = []
         let first = TransactionNumber(rawValue: start + 1)
         func add(_ record: LogRecord, _ content: [UInt8]) throws {
@@ -79,16 +79,14 @@ struct TiledLog {
         let rest = partial
         tree = TileTree(size: size) { tile throws(CambiumError) in
             if let bytes = rest[tile] { return bytes }
-            if let bytes = try files.bytes(tile) { return bytes }
-            throw CambiumError(
-                .corrupted, "The file \(tile.path) of the tree is missing or corrupt. Remove the tiles, and write them again.")
+            return try Self.full(tile, files, reader)
         }
         self.size = size
         root = try tree.root()
     }
 
     /// Returns a partial tile: the one that was written, or the roots of the full tiles below it.
-    private static func partial(_ tile: Tile, _ files: TileFiles) throws(CambiumError) -> [UInt8] {
+    private static func partial(_ tile: Tile, _ files: TileFiles, _ reader: LogReader) throws(CambiumError) -> [UInt8] {
         if let bytes = try files.bytes(tile) { return bytes }
         guard case .hashes(let level) = tile.kind, level > 0 else {
             preconditionFailure("A tree of full tiles has no partial tile of leaves.")
@@ -96,12 +94,45 @@ struct TiledLog {
         var bytes: [UInt8] = []
         for index in 0..<UInt64(tile.width) {
             let below = Tile(.hashes(level: level - 1), index: tile.index << 8 + index)
-            guard let full = try files.bytes(below) else {
-                throw CambiumError(
-                    .corrupted, "The file \(below.path) of the tree is missing or corrupt. Remove the tiles, and write them again.")
-            }
-            bytes += Tile.root(of: full).bytes
+            bytes += Tile.root(of: try full(below, files, reader)).bytes
         }
+        return bytes
+    }
+
+    /// Returns a full tile. If the cache lacks it, makes it again: from the tiles below it, or from the log.
+    private static func full(_ tile: Tile, _ files: TileFiles, _ reader: LogReader) throws(CambiumError) -> [UInt8] {
+        if let bytes = try files.bytes(tile) { return bytes }
+        guard case .hashes(let level) = tile.kind, tile.width == Tile.widthMax, !files.hasEntries else {
+            throw CambiumError(
+                .corrupted, "The file \(tile.path) of the tree is missing or corrupt. Remove the tiles, and write them again.")
+        }
+        var bytes: [UInt8] = []
+        if level == 0 {
+            bytes = try leaves(from: tile.index << 8 + 1, reader)
+        } else {
+            for index in 0..<UInt64(Tile.widthMax) {
+                bytes += Tile.root(of: try full(Tile(.hashes(level: level - 1), index: tile.index << 8 + index), files, reader)).bytes
+            }
+        }
+        try files.write(tile, bytes)
+        return bytes
+    }
+
+    /// Returns the hashes of as many transactions as a full tile has.
+    private static func leaves(from number: UInt64, _ reader: LogReader) throws(CambiumError) -> [UInt8] {
+        let (first, last) = (TransactionNumber(rawValue: number), TransactionNumber(rawValue: number + UInt64(Tile.widthMax) - 1))
+        var bytes: [UInt8] = []
+        do {
+            var place: SegmentPlace?
+            _ = try reader.scanAhead(from: first, through: last, after: nil, at: &place, preparing: .leafContents) { batch in
+                for (place, record) in batch.records.enumerated() where (first...last).contains(record.number) {
+                    bytes += TreeHash.leaf(batch.leafContents[place]).bytes
+                }
+            }
+        } catch {
+            throw error as? CambiumError ?? CambiumError(.ioFailure, "The log cannot be read.", underlying: error)
+        }
+        guard bytes.count == Tile.widthMax * TreeHash.byteCount else { throw LogReader.withoutTransaction(reader.volume) }
         return bytes
     }
 

@@ -1,0 +1,48 @@
+internal import CambiumBytes
+internal import CambiumLog
+import CambiumModel
+internal import CambiumProofs
+
+/// The last tree that a file of keys has signed for each store, in a file beside the keys.
+///
+/// A store remembers what it has signed, but a backup that was made before does not. So only the memory beside the keys notices that a
+/// restored store has another history than the one that was signed. Each line has the id of a store in hexadecimal, the size and the root.
+struct SigningMemory {
+    private let volume: any Volume
+    private let name: String
+    private var trees: [String: (size: UInt64, root: TreeHash)] = [:]
+
+    private static let byteCountMax = 1 << 24
+
+    /// Reads the file, if it exists. The caller holds the lock.
+    init(_ volume: any Volume, _ name: String) throws(CambiumError) {
+        (self.volume, self.name) = (volume, name)
+        guard try volume.exists(name) else { return }
+        let bytes = try volume.bytes(of: name)
+        guard bytes.count <= Self.byteCountMax, bytes.isEmpty || bytes.last == UInt8(ascii: "\n") else { throw corrupted }
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+            guard words.count == 3, words[0].utf8.count == 32, let size = UInt64(words[1]), let root = TreeHash(hex: words[2]) else {
+                throw corrupted
+            }
+            trees[words[0]] = (size, root)
+        }
+    }
+
+    private var corrupted: CambiumError {
+        CambiumError(
+            .corrupted, "The file of what the keys have signed is corrupt, so nothing was signed. Restore it, or make a new key.",
+            place: .init(file: "\(volume.name)/\(name)"))
+    }
+
+    /// Returns the last tree that was signed for a store; `nil` if there is none.
+    func tree(of store: [UInt8]) -> (size: UInt64, root: TreeHash)? { trees[HexText.encode(store)] }
+
+    /// Remembers a tree. It is durable when the call returns.
+    mutating func remember(_ size: UInt64, _ root: TreeHash, of store: [UInt8]) throws(CambiumError) {
+        trees[HexText.encode(store)] = (size, root)
+        let lines = trees.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.size) \($0.value.root)\n" }
+        try volume.replace(name, Array(lines.joined().utf8))
+        try volume.syncDirectory("")
+    }
+}
