@@ -36,11 +36,15 @@ import Testing
     }
 
     /// Runs a reader beside the writer, once for each seed.
-    private static func forEachInterleaving(compacts: Bool = true, _ reader: (any Volume, UInt64) throws -> Void) throws {
+    ///
+    /// - Parameter found: Seeds that once found a fault.
+    private static func forEachInterleaving(
+        compacts: Bool = true, found: [UInt64] = [], _ reader: (any Volume, UInt64) throws -> Void
+    ) throws {
         let original = MemoryVolume()
         try Archiving.made(original, count: 10).close()
         var interleavedCount = 0
-        for seed in seeds {
+        for seed in Array(seeds) + found {
             let pauses = pauses(seed)
             let beginning = pauses.reduce(0) { $0 + ($1.call == 1 ? $1.stepCount : 0) }
             let volumes = PacedVolumes(MemoryVolume(contents: original.contents), pauses: pauses)
@@ -94,19 +98,25 @@ import Testing
             let trail = AuditTrail(volume)
             var inserted: Set<ObjectID> = []
             var isRetired = false
-            do {
-                try trail.history(HistorySelection(entity: "Note")) { entry in
-                    switch entry.change {
-                    case .inserted: inserted.insert(try #require(entry.object).id)
-                    case .retired: isRetired = true
-                    default: break
-                    }
-                    return true
+            try trail.history(HistorySelection(entity: "Note")) { entry in
+                switch entry.change {
+                case .inserted: inserted.insert(try #require(entry.object).id)
+                case .retired: isRetired = true
+                default: break
                 }
-            } catch let error as CambiumError where compacts && (error.code == .expired || error.code == .notFound) {
-                isRetired = true
+                return true
             }
             #expect(inserted.count >= 10 || compacts && isRetired, "seed \(seed): \(inserted.count)")
+            let first = try trail.graph(at: .latest).find("Note", identity: [1])
+            let note = try #require(inserted.min() ?? first)
+            let history = try trail.history(of: note)
+            switch history.last?.change {
+            case .inserted: break
+            case .retired: #expect(compacts, "seed \(seed)")
+            default: Issue.record("seed \(seed): \(history)")
+            }
+            #expect(try trail.checkHistory(of: note).isComplete, "seed \(seed)")
+            #expect(try trail.blame(of: note).count >= 2, "seed \(seed)")
         }
     }
 
@@ -181,7 +191,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a backup beside a writer is a sound store`(compacts: Bool) throws {
-        try Self.forEachInterleaving(compacts: compacts) { volume, seed in
+        try Self.forEachInterleaving(compacts: compacts, found: [1001]) { volume, seed in
             let target = MemoryVolume()
             _ = try Backup(volume, to: target)
             let verification = try Verification(target)

@@ -239,6 +239,10 @@ enum DocstringStoreSnippets {
         print(try Store.verify(at: "notes").findings)
     }
 
+    static func verifyRoot(_ written: String) throws {
+        if let root = TreeHash(hex: written) { print(try Store.verify(at: "notes", againstRoot: root).isSound) }
+    }
+
     static func compareDigests(_ store: Store, _ mirror: Store) {
         let digest = store.graph.digest()
         print(digest, digest == mirror.graph.digest())

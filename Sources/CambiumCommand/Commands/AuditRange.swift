@@ -19,17 +19,20 @@ struct AuditRange: ParsableArguments {
         let last: TransactionNumber?
     }
 
-    /// Returns the bounds of the range. Throws `.notFound` if a moment does not exist, and a usage error if the range is empty.
+    func validate() throws {
+        if case .transaction(let first)? = from?.point(.start), case .transaction(let last)? = to?.point(.end), first > last {
+            throw ValidationError("The range is empty, because --from is later than --to. Exchange the moments.")
+        }
+    }
+
+    /// Returns the bounds of the range. Throws `.notFound` if a moment does not exist.
     func bounds(in trail: AuditTrail, now: Timestamp = StoreEnvironment.system.now()) throws -> Bounds {
         let last = try to.map { moment in
             if case .transaction(let number) = moment.point(.end, now: now) { return number }
             return try trail.graph(at: moment.point(.end, now: now)).transaction
         }
-        let first = try from.map { try trail.firstTransaction(from: $0.point(.start, now: now)) }
-        if let first, let last, let from, let to, first > last, case .transaction = from.point(.start), case .transaction = to.point() {
-            throw ValidationError("The range is empty, because --from is later than --to. Exchange the moments.")
-        }
-        return Bounds(first: first, last: last)
+        if let last, last < Self.first { throw AuditTrail.missing(last, try trail.newest()) }
+        return Bounds(first: try from.map { try trail.firstTransaction(from: $0.point(.start, now: now)) }, last: last)
     }
 }
 

@@ -26,9 +26,9 @@ struct BlameCommand: ParsableCommand {
         let graph = try trail.graph(at: point.at?.point() ?? .latest)
         let object = try graph.object(id)
         let ignored = try ignoredNumbers(trail)
-        let actors = Set(ignore.compactMap(\.actor))
+        let actors = Set(ignore.compactMap(\.actor).map(ExactText.init))
         let rows = try trail.blame(of: object, at: .transaction(graph.transaction)) { entry in
-            ignored.contains(entry.number) || entry.author.actor.map(actors.contains) ?? false
+            ignored.contains(entry.number) || entry.author.actor.map { actors.contains(ExactText($0)) } ?? false
         }
         if output.json { return rows.forEach(printRow) }
         Self.table(rows).forEach(Terminal.print)

@@ -4,12 +4,12 @@ import CambiumJSON
 /// Prints transactions as lines for other systems.
 struct ChangeStream {
     let format: ChangesCommand.Format
-    /// The name of the store: the last component of its path.
+    /// The name of the store: the last component of the path to which the given path leads. Every spelling of the path gives this name.
     private let name: String
 
     init(format: ChangesCommand.Format, store: String) {
         self.format = format
-        name = store.split(separator: "/").last.map(String.init) ?? store
+        name = (store.resolvedPath ?? store).split(separator: "/").last.map(String.init) ?? store
     }
 
     /// - Parameter isSnapshot: Whether the changes are all objects of a moment, and not what the transaction changed.
@@ -119,6 +119,7 @@ private struct CloudEventLines {
                 writer.transaction(entry)
                 writer.member("message", entry.author.message)
                 writer.member("count", transaction.objects.count)
+                transaction.writeStoreChanges(to: &writer)
             }
         }
     }

@@ -26,6 +26,12 @@ struct ChangedTransaction {
     /// these changes, too.
     func write(to writer: inout JSONWriter) {
         writer.transaction(step.entry)
+        writeStoreChanges(to: &writer)
+        writer.array("changes", objects) { writer, object in object.write(to: &writer) }
+    }
+
+    /// Writes the members `schema` and `labels`, if the transaction changed them.
+    func writeStoreChanges(to writer: inout JSONWriter) {
         if let migration {
             writer.key("schema")
             OpText.write(migration, to: &writer)
@@ -33,7 +39,6 @@ struct ChangedTransaction {
         if !labels.isEmpty {
             writer.array("labels", labels) { writer, label in writer.object { $0.write(label) } }
         }
-        writer.array("changes", objects) { writer, object in object.write(to: &writer) }
     }
 
     /// The lines for human readers: one for the transaction, and indented ones for its changes.
@@ -68,8 +73,11 @@ enum AuditText {
         }
     }
 
-    /// Returns the text of a value. An empty text and the text `null` are quoted, because without quotes they would look like no value.
-    static func text(_ value: Value) -> String { value == .null ? value.text : ObjectText.text(.string(value.text)) }
+    /// Returns the text of a value, on a terminal at most a line of it. An empty text and the text `null` are quoted, because without
+    /// quotes they would look like no value.
+    static func text(_ value: Value) -> String {
+        value == .null ? value.text : ObjectText.cut(ObjectText.text(.string(value.text)), to: Terminal.width)
+    }
 }
 
 extension JSONWriter {

@@ -48,22 +48,20 @@ struct Edit {
 
     /// - Parameter before: The graph before the transaction, from which the entities of deleted objects are read.
     private func print(_ receipt: Receipt, _ ids: [ObjectID], before: Graph) {
-        let number = receipt.transaction ?? receipt.graph.transaction
         let texts = ids.map { (receipt.graph.contains($0) ? receipt.graph : before).text(of: $0) }
         let reached = Deletion.reachedCount(from: before, to: receipt.graph, ids.count)
         let text = texts.joined(separator: ", ") + Deletion.text(reached)
         if options.output.json {
             Terminal.printObject { writer in
-                writer.member("transaction", number)
+                writer.member("transaction", receipt.transaction)
                 writer.ids(texts)
                 writer.cascaded(reached)
             }
-        } else if receipt.transaction == nil {
-            Terminal.print("\(text): nothing changed")
-        } else if !receipt.hasChanges {
-            Terminal.print("\(text): nothing changed; transaction \(number) records the request")
+        } else if let number = receipt.transaction {
+            let effect = "in transaction \(number), \(Readable.of(receipt.logByteCount, "byte")) of log"
+            Terminal.print(receipt.hasChanges ? "\(text) \(effect)" : "\(text): nothing changed; transaction \(number) records the request")
         } else {
-            Terminal.print("\(text) in transaction \(number), \(Readable.of(receipt.logByteCount, "byte")) of log")
+            Terminal.print("\(text): nothing changed")
         }
     }
 }

@@ -35,7 +35,7 @@ struct HistoryCommand: ParsableCommand {
     func run() throws {
         let trail = AuditTrail(of: store)
         let bounds = try range.bounds(in: trail)
-        var selected = try selection.selection(trail)
+        var selected = try selection.selection(trail, through: bounds.last)
         (selected.first, selected.last) = (bounds.first, bounds.last)
         selected.condition = filter.where
         selected.arguments = try filter.set.operands()
@@ -123,12 +123,12 @@ struct HistoryOptions: ParsableArguments {
     @Option(help: .init("Show only the transaction with this request key.", valueName: "key")) var request: String?
 
     /// Throws `.unknownName` if no schema of the store has a name.
-    func selection(_ trail: AuditTrail) throws -> HistorySelection {
+    func selection(_ trail: AuditTrail, through last: TransactionNumber?) throws -> HistorySelection {
         var selection = HistorySelection(entity: entity, actor: actor)
         selection.requestID = request
         selection.properties = attribute + relationship
         if selection.properties.isEmpty { return selection }
-        let newest = try trail.graph(at: .latest).schema
+        let newest = try trail.graph(at: last.map { .transaction($0) } ?? .latest).schema
         var former: [Schema]?
         func has(_ schema: Schema, _ name: String) -> Bool {
             schema.entities.contains { $0.attribute(name) != nil || $0.relationship(name) != nil }

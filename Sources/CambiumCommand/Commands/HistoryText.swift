@@ -37,12 +37,10 @@ final class HistoryText {
         case .attribute(let value):
             writer.member("change", "changed")
             writer.member("attribute", value.name)
-            if let name = value.formerName { writer.member("formerName", name) }
             write(value, to: &writer)
         case .relationship(let members):
             writer.member("change", "changed")
             writer.member("relationship", members.name)
-            if let name = members.formerName { writer.member("formerName", name) }
             write(members, to: &writer)
         case .stub(let isStub):
             writer.member("change", "changed")
@@ -76,11 +74,13 @@ final class HistoryText {
     }
 
     private static func write(_ value: HistoryEntry.ValueChange, to writer: inout JSONWriter) {
+        if let name = value.formerName { writer.member("formerName", name) }
         writer.member("before", value.before)
         writer.member("after", value.after)
     }
 
     private static func write(_ members: HistoryEntry.MemberChange, to writer: inout JSONWriter) {
+        if let name = members.formerName { writer.member("formerName", name) }
         if let moved = members.moved {
             writer.member("moved", true)
             writer.member("before", moved.before)

@@ -206,7 +206,7 @@ struct LogCommand: ParsableCommand {
     }
 
     private func isWanted(_ entry: TransactionLog.Entry, _ ops: [Op], _ reading: Reading) -> Bool {
-        if let actor = selection.actor, entry.metadata.actor != actor { return false }
+        if let actor = selection.actor, !entry.metadata.isBy(actor) { return false }
         if object != nil, !reading.isObjectNamed { return false }
         if entity != nil {
             guard let root = reading.root, ops.contains(where: { $0.roots(reading.schema).contains(root) }) else { return false }
@@ -221,7 +221,7 @@ extension LogCommand {
         // The list of transactions is complete without this report. So the command ignores a moment that cannot be read. A command that
         // shows this moment reports the error.
         guard let entry = try? unnamedDeletion(log, reading), reading.range.contains(entry) else { return }
-        if let actor = selection.actor, entry.metadata.actor != actor { return }
+        if let actor = selection.actor, !entry.metadata.isBy(actor) { return }
         Terminal.error("cambium: Transaction \(entry.number) deleted \(object) by a delete rule or a migration.")
     }
 

@@ -47,7 +47,7 @@ enum ObjectText {
     }
 
     /// Control characters are escaped before the cut, because their escapes take more columns.
-    private static func cut(_ text: String, to width: Int?) -> String {
+    static func cut(_ text: String, to width: Int?) -> String {
         width.map { TextTable.cut(ControlText.escaped(text), to: $0) } ?? text
     }
 

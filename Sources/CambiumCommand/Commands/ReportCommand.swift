@@ -9,8 +9,8 @@ struct ReportCommand: ParsableCommand {
             """
             The page has a timeline, the changes with the values before and after them, the work of each actor, the lineage of clones as \
             a picture, and the result of verifying the store. It is one HTML file of at most 4 MB, without scripts. The page and standard \
-            error state everything that was left out. If the store is not sound, the exit code is 1. The verification always covers the \
-            whole store.
+            error state everything that was left out. If the store is not sound, the page ends before its first corrupt transaction, and \
+            the exit code is 1. The verification always covers the whole store.
             A moment is \(Moment.forms). \(Moment.rules)
             """,
             examples: "cambium report notes --to report.html", "cambium report notes Note/42 --to note.html",
@@ -35,8 +35,11 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         let past = EarlierGraphs(of: store)
-        let newest = try past.graph(at: at?.point() ?? .latest)
-        let trail = AuditTrail(of: store)
+        let (verification, signed) = try verified()
+        // The page shows the transactions before the first corrupt one.
+        let readable = verification.firstCorrupt.map { TransactionNumber(rawValue: $0.lowerBound.rawValue - 1) }
+        let newest = try past.graph(at: at?.point() ?? readable.map { .transaction($0) } ?? .latest)
+        let trail = AuditTrail(past, through: readable)
         let subject = try id.map { try object($0, newest, trail) }
         let first = try since.map { try moment($0, trail) } ?? .none
         if let since, first > newest.transaction {
@@ -44,24 +47,11 @@ struct ReportCommand: ParsableCommand {
                 .notFound,
                 "'\(since.text)' is after transaction \(newest.transaction), the last one of the report. Name an earlier moment.")
         }
-        var data = ReportData(subject: subject?.id)
-        let progress = Terminal.isInteractive ? Progress("report", byteCount: nil) : nil
-        let retired = TransactionNumber(rawValue: try trail.oldest().rawValue - 1)
+        let (data, retired) = try gathered(trail, subject?.id, after: first, upTo: newest)
         let begin = max(first, retired)
-        var transactions = try trail.transactions(from: begin.next, through: newest.transaction)
-        while let step = try transactions.next() {
-            if let actor, step.entry.author.actor != actor { continue }
-            let isMigration = step.changesSchema && !step.before.schema.entities.isEmpty
-            let migration = isMigration ? SchemaMigration(logged: step.before.schema, step.after.schema) : nil
-            try data.add(step, migration: migration.map { Array(OpText.lines($0).dropFirst()) } ?? [])
-            progress?.add(step.entry.byteCount)
-        }
-        progress?.end()
-        data.finish(newest)
         if let subject, data.transactionCount == 0, since == nil, actor == nil, !newest.contains(subject.id) {
             throw CambiumError(.notFound, "The object \(subject.name) never existed, or its changes were retired. Check the id.")
         }
-        let (verification, signed) = try verified()
         let page = ReportPage(
             store: store, data: data, subject: subject?.name, actor: actor, range: (begin, newest.transaction),
             isNewest: at == nil, retired: retired, verification: verification, signed: signed, made: StoreEnvironment.system.now())
@@ -70,6 +60,34 @@ struct ReportCommand: ParsableCommand {
         for note in page.omissions { Terminal.error("cambium: \(note)") }
         print(data)
         if !page.verification.isSound { throw ExitCode(Failure.badNews) }
+    }
+
+    /// Returns the content of the report, and the last transaction whose changes were retired.
+    private func gathered(
+        _ trail: AuditTrail, _ subject: ObjectID?, after first: TransactionNumber, upTo newest: Graph
+    ) throws -> (ReportData, retired: TransactionNumber) {
+        while true {
+            let oldest = try trail.oldest()
+            let retired = TransactionNumber(rawValue: oldest.rawValue - 1)
+            do {
+                var data = ReportData(subject: subject)
+                let progress = Terminal.isInteractive ? Progress("report", byteCount: nil) : nil
+                defer { progress?.end() }
+                var transactions = try trail.transactions(from: max(first, retired).next, through: newest.transaction)
+                while let step = try transactions.next() {
+                    if let actor, !step.entry.metadata.isBy(actor) { continue }
+                    let isMigration = step.changesSchema && !step.before.schema.entities.isEmpty
+                    let migration = isMigration ? SchemaMigration(logged: step.before.schema, step.after.schema) : nil
+                    try data.add(step, migration: migration.map { Array(OpText.lines($0).dropFirst()) } ?? [])
+                    progress?.add(step.entry.byteCount)
+                }
+                data.finish(newest)
+                return (data, retired)
+            } catch let error as CambiumError where error.code == .notFound || error.code == .expired {
+                // A compaction may have retired transactions in the meantime. The page then begins after them.
+                if try trail.oldest() == oldest { throw error }
+            }
+        }
     }
 
     /// Returns the last transaction of a moment. It is `.none` if the moment precedes the store, and the moment may have been retired.
@@ -119,6 +137,6 @@ struct ReportCommand: ParsableCommand {
     private func print(_ data: ReportData) {
         if output.json { return Terminal.printObject { $0.member("file", to) } }
         let transactions = Readable.of(data.transactionCount, "transaction")
-        Terminal.print("\(to): \(transactions), \(Readable.of(data.changeCount, "changed object"))")
+        Terminal.print("\(to): \(transactions), \(Readable.of(data.changeCount, "change of an object", "changes of objects"))")
     }
 }

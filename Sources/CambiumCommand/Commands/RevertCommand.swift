@@ -34,7 +34,7 @@ struct RevertCommand: ParsableCommand {
             print(receipt, reverted)
         } catch {
             guard let repeated = error.repeatedRequest else { throw error }
-            print(repeated.transaction, isRepeated: true)
+            print(repeated)
         }
     }
 
@@ -52,18 +52,17 @@ struct RevertCommand: ParsableCommand {
     }
 
     private func print(_ receipt: Receipt, _ id: ObjectID) {
-        let number = receipt.transaction ?? receipt.graph.transaction
-        if output.json { return print(number, isRepeated: false) }
+        if output.json { return Terminal.printObject { $0.member("transaction", receipt.transaction) } }
         let text = receipt.graph.text(of: id)
-        guard receipt.hasChanges, receipt.transaction != nil else { return Terminal.print("\(text): nothing changed") }
+        guard receipt.hasChanges, let number = receipt.transaction else { return Terminal.print("\(text): nothing changed") }
         Terminal.print("\(text) as it was at \(point.text), in transaction \(number)")
     }
 
-    private func print(_ number: TransactionNumber, isRepeated: Bool) {
-        guard output.json else { return Terminal.print(Repetition.text(number)) }
+    private func print(_ request: RepeatedRequest) {
+        guard output.json else { return Terminal.print(Repetition.text(request.transaction)) }
         Terminal.printObject { writer in
-            writer.member("transaction", number)
-            if isRepeated { writer.member("repeated", true) }
+            writer.member("transaction", request.transaction)
+            writer.member("repeated", true)
         }
     }
 }

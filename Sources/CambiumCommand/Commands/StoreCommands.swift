@@ -99,7 +99,8 @@ struct VerifyCommand: ParsableCommand {
     @Argument(help: "The directory of the store.", completion: .directory) var store: String
     @Option(
         help: .init(
-            "Compare the log with this root, which 'verify' printed earlier (64 hexadecimal digits), or with the checkpoint in this file.",
+            "Check that the log begins with the one that had this root, which 'verify' printed (64 hexadecimal digits), or with the "
+                + "checkpoint in this file.",
             valueName: "root-or-note"), completion: .file())
     var against: String?
     @Option(help: .init("Check that the log of this public key has signed the checkpoint of --against.", valueName: "key"))
@@ -121,7 +122,7 @@ struct VerifyCommand: ParsableCommand {
     }
 
     /// The root that `--against` states; `nil` if it names a file.
-    private var root: String? { against.flatMap { $0.count == 64 && $0.allSatisfy(\.isHexDigit) ? $0.lowercased() : nil } }
+    private var root: TreeHash? { against.flatMap(TreeHash.init(hex:)) }
 
     /// Returns the checkpoint that `--against` names, after its signatures were checked if that is requested.
     private func known() throws -> TreeHead? {
@@ -138,11 +139,13 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         let known = try known()
-        let verification = try Store.verify(at: store, archive: archive, against: known)
-        let differs = root.map { $0 != verification.root } ?? false
-        let difference = "the root is not \(against ?? ""), so the log has changed since it had that root"
-        let findings = verification.findings + (differs ? [difference] : [])
-        let isSound = verification.isSound && !differs
+        let verification =
+            if let root {
+                try Store.verify(at: store, archive: archive, againstRoot: root)
+            } else {
+                try Store.verify(at: store, archive: archive, against: known)
+            }
+        let isSound = verification.isSound
         if output.json {
             Terminal.printObject { writer in
                 writer.member("ok", isSound)
@@ -151,7 +154,7 @@ struct VerifyCommand: ParsableCommand {
                 writer.member("digest", verification.digest?.description)
                 writer.member("firstCorrupt", verification.firstCorrupt?.lowerBound)
                 writer.member("firstCorruptThrough", verification.firstCorrupt?.upperBound)
-                writer.member("findings", findings)
+                writer.member("findings", verification.findings)
             }
         } else {
             let transactions = Readable.of(verification.transactionCount, "transaction")
@@ -160,9 +163,16 @@ struct VerifyCommand: ParsableCommand {
             Terminal.print(isSound ? "Sound: \(transactions)\(log)" : "CORRUPT: \(transactions) could be verified\(log)")
             Terminal.print("root    \(verification.root)")
             if let digest = verification.digest { Terminal.print("digest  \(digest)") }
-            if let known, isSound { Terminal.print("note    \(text(of: known))") }
+            if let known {
+                // If all of the tree could be verified and differs, a finding says so.
+                let isCompared = verification.transactionCount >= known.size
+                if isSound || !isCompared { Terminal.print("note    \(isSound ? text(of: known) : text(ofUncompared: known))") }
+            }
+            if root != nil, let moment = verification.knownRootMoment, moment.rawValue < verification.transactionCount {
+                Terminal.print("note    the log had the given root after transaction \(moment), and continues it")
+            }
             if let first = verification.firstCorrupt { Terminal.print("first   \(text(ofFirst: first))") }
-            for finding in findings { Terminal.print("- \(finding)") }
+            for finding in verification.findings { Terminal.print("- \(finding)") }
         }
         if !isSound { throw ExitCode(Failure.badNews) }
     }
@@ -171,6 +181,11 @@ struct VerifyCommand: ParsableCommand {
         let (first, last) = (range.lowerBound, range.upperBound)
         if first == last { return "transaction \(first) is the first corrupt or missing one" }
         return "one of the transactions \(first) to \(last) is the first one that was replaced"
+    }
+
+    private func text(ofUncompared known: TreeHead) -> String {
+        let size = Readable.of(Int(clamping: known.size), "transaction")
+        return "the tree of \(size) of \(known.origin) could not be compared, because not all of its transactions could be verified"
     }
 
     /// Returns what was compared with the log: the checkpoint of `--against`, and whether its signatures were checked.

@@ -217,6 +217,7 @@ extension JSONWriter {
             if case .relationship(_, let relationship) = conflict.subject, !relationship.isToMany { return member(name, texts.first) }
             member(name, texts)
         case .present: member(name, "present")
+        case .stub: member(name, "stub")
         case .absent: if case .object = conflict.subject { member(name, "absent") } else { member(name, String?.none) }
         }
     }

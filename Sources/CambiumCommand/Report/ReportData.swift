@@ -31,7 +31,7 @@ struct ReportData {
     private(set) var transactionCount = 0
     private(set) var changeCount = 0
     private(set) var counts: [ObjectChange.Kind: Int] = [:]
-    private(set) var work: [String?: Work] = [:]
+    private(set) var work: [ExactText?: Work] = [:]
     private(set) var times: [Timestamp] = []
     /// The rows of the timeline and the sections of changes that fit, oldest first.
     private(set) var rows: [Row] = []
@@ -54,12 +54,13 @@ struct ReportData {
     /// - Parameter migration: A line for each change of the schema.
     mutating func add(_ step: TransactionStep, migration: [String]) throws {
         let changes = step.changes
+        let actor = step.entry.metadata.actor.map(ExactText.init)
         let ops = step.entry.isRetired ? [] : try step.entry.ops()
         var section = ReportSection(step, ops, subject == nil ? migration : [])
         for change in changes where subject.map({ $0 == change.id }) ?? true {
             guard section.add(change, of: changes, byteCountMax: Self.transactionByteCountMax) else { continue }
             counts[change.kind, default: 0] += 1
-            work[step.entry.metadata.actor, default: Work()].counts[change.kind, default: 0] += 1
+            work[actor, default: Work()].counts[change.kind, default: 0] += 1
         }
         if subject == nil { section.addNotes(changes) }
         addClones(ops, changes, step)
@@ -70,10 +71,10 @@ struct ReportData {
         leftOutChangeCount += section.leftOutCount
         let time = step.entry.time
         times.append(time)
-        var own = work[step.entry.metadata.actor] ?? Work()
+        var own = work[actor] ?? Work()
         own.transactionCount += 1
         (own.first, own.last) = (own.first ?? time, time)
-        work[step.entry.metadata.actor] = own
+        work[actor] = own
         keep(section, step.entry.number)
     }
 

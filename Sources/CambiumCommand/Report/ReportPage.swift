@@ -70,8 +70,8 @@ struct ReportPage {
     private func writeSummary(_ page: inout HTMLWriter) {
         page.raw("<dl class=\"facts\">")
         let facts: [(String, Int)] = [
-            ("Transactions", data.transactionCount), ("Actors", data.work.count), ("Objects inserted", data.counts[.inserted] ?? 0),
-            ("Objects changed", data.counts[.changed] ?? 0), ("Objects deleted", data.counts[.deleted] ?? 0),
+            ("Transactions", data.transactionCount), ("Actors", data.work.count), ("Insertions", data.counts[.inserted] ?? 0),
+            ("Changes of objects", data.counts[.changed] ?? 0), ("Deletions", data.counts[.deleted] ?? 0),
         ]
         for (name, count) in facts { page.raw("<div><dt>\(name)</dt><dd>\(Readable.count(count))</dd></div>") }
         page.raw("</dl>\n")
@@ -97,7 +97,8 @@ struct ReportPage {
                 data.leftOutSections.map {
                     "They belong to transactions up to \($0.upperBound). A report with --at \($0.upperBound) has the last of them."
                 } ?? "A report of an object has all of its changes."
-            notes.append("\(Readable.of(data.leftOutChangeCount, "changed object")) left out, because a page has at most 4 MB. \(remedy)")
+            let changes = Readable.of(data.leftOutChangeCount, "change of an object", "changes of objects")
+            notes.append("\(changes) left out, because a page has at most 4 MB. \(remedy)")
         }
         if data.cutCount > 0 {
             notes.append("\(Readable.of(data.cutCount, "long value or list", plural: "long values and lists")) cut.")
@@ -159,10 +160,10 @@ struct ReportPage {
         page.raw("<table class=\"stack\"><caption>The work of each actor</caption><thead><tr><th scope=\"col\">Actor</th>")
         for name in ["Transactions", "Inserted", "Changed", "Deleted"] { page.raw("<th scope=\"col\" class=\"n\">\(name)</th>") }
         page.raw("<th scope=\"col\">First</th><th scope=\"col\">Last</th></tr></thead><tbody>")
-        let actors = data.work.sorted { ($1.value.transactionCount, $0.key ?? "") < ($0.value.transactionCount, $1.key ?? "") }
+        let actors = data.work.sorted { ($1.value.transactionCount, $0.key?.text ?? "") < ($0.value.transactionCount, $1.key?.text ?? "") }
         for (actor, work) in actors.prefix(Self.actorCountMax) {
             page.raw("<tr><th scope=\"row\">")
-            page.data(actor ?? "unnamed")
+            page.data(actor?.text ?? "unnamed")
             page.raw("</th><td class=\"n\" data-l=\"Transactions\">\(Readable.count(work.transactionCount))</td>")
             for (name, kind) in [("Inserted", ObjectChange.Kind.inserted), ("Changed", .changed), ("Deleted", .deleted)] {
                 page.raw("<td class=\"n\" data-l=\"\(name)\">\(Readable.count(work.counts[kind] ?? 0))</td>")

@@ -36,5 +36,7 @@ enum Readable {
     }
 
     /// Returns a count with its noun: "1 object", "2 objects".
-    static func of(_ value: Int, _ noun: String) -> String { "\(count(value)) \(noun)\(value == 1 ? "" : "s")" }
+    static func of(_ value: Int, _ noun: String, _ plural: String? = nil) -> String {
+        "\(count(value)) \(value == 1 ? noun : plural ?? noun + "s")"
+    }
 }

@@ -19,6 +19,4 @@ enum ByteText {
         parts.append(bytes[start...])
         return parts
     }
-
-    static func equals(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 }

@@ -65,7 +65,7 @@ struct FunctionReversal {
     private static func scalar(_ text: String) -> JSONValue {
         if text == "true" || text == "false" { return .bool(text == "true") }
         // A text that does not parse remains a text.
-        if let value = try? JSONValue(parsing: text.utf8), case .number(let number) = value, ByteText.equals(number, text) { return value }
+        if let value = try? JSONValue(parsing: text.utf8), case .number(let number) = value, number.hasSameBytes(as: text) { return value }
         return .string(text)
     }
 

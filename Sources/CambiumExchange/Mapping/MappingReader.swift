@@ -138,7 +138,7 @@ struct MappingReader {
             var table: [String: JSONValue] = [:]
             for member in try list(argument, pointer + "/lookup") {
                 guard let earlier = table.updateValue(member.value, forKey: member.key) else { continue }
-                if !ByteText.equals(earlier.text, member.value.text) { throw ambiguous(pointer + "/lookup" + Self.step(member.key)) }
+                if !earlier.text.hasSameBytes(as: member.value.text) { throw ambiguous(pointer + "/lookup" + Self.step(member.key)) }
             }
             return .lookup(table, otherwise: members["otherwise"])
         }

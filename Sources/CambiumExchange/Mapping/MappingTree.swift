@@ -169,7 +169,7 @@ struct MappingTree {
                 rule.functions.isEmpty, rule.dates.isEmpty, rule.numbers == nil
             {
                 direct.append((path.literal, property.target))
-                isPlain = isPlain && ByteText.equals(path.literal, property.name)
+                isPlain = isPlain && path.literal.hasSameBytes(as: property.name)
                 return
             }
             source = .first(property.paths.map { slot($0) })

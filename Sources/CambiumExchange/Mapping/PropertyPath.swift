@@ -67,7 +67,7 @@ struct PropertyPath: Hashable {
     func begins(with prefix: String, _ key: UnsafeRawBufferPointer) -> Bool {
         if !prefix.isEmpty {
             let name = prefix + String(decoding: key, as: UTF8.self)
-            return ByteText.equals(literal, name) || ByteText.equals(keys[0], name)
+            return literal.hasSameBytes(as: name) || keys[0].hasSameBytes(as: name)
         }
         return ByteSearch.equals(literalBytes, key) || keys.count > 1 && keys[0].utf8.elementsEqual(key)
     }

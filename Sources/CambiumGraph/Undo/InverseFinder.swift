@@ -80,7 +80,9 @@ package struct InverseFinder {
             }
             let differences = comparison.differences(left, present)
             for subject in differences { trackDifference(subject) }
-            if !differences.isEmpty, !forces { return }
+            let (wasStub, isStub) = (after.isStub(left), now.isStub(present))
+            if wasStub != isStub { track(.object(id), left: wasStub ? .stub : .present, now: isStub ? .stub : .present) }
+            if !differences.isEmpty || wasStub != isStub, !forces { return }
         }
         dying.insert(id)
         inverse.deleted.append(id)
@@ -129,14 +131,14 @@ package struct InverseFinder {
         let entity = now.entity(of: place)
         var assignments: [Assignment] = []
         for value in attributes {
-            let subject = UndoConflict.Subject.attribute(change.id, value.attribute)
             guard let own = entity.attribute(value.attribute.number), !own.isDerived else {
-                track(subject, left: .value(value.after), now: .absent)
+                track(.attribute(change.id, value.attribute), left: .value(value.after), now: .absent)
                 continue
             }
             let left = value.attribute.type.converted(value.after, to: own.type) ?? value.after
             let present = now.value(of: now.field(own), at: place)
-            if left != present { track(subject, left: .value(left), now: .value(present)) }
+            // The attribute has its present name, because a migration may have renamed it.
+            if left != present { track(.attribute(change.id, own), left: .value(left), now: .value(present)) }
             let former = value.attribute.type.converted(value.before, to: own.type) ?? value.before
             if (left == present || forces) && former != present { assignments.append(Assignment(own.number, former)) }
         }
@@ -172,14 +174,12 @@ package struct InverseFinder {
     private mutating func trackDifference(_ subject: UndoConflict.Subject) {
         switch subject {
         case .attribute(let id, let attribute):
-            track(subject, left: .value(after.value(of: attribute, of: id) ?? .null), now: .value(presentValue(attribute, id)))
+            let own = now.entity(of: id)?.attribute(attribute.number)
+            let present = own.flatMap { now.value(of: $0, of: id) } ?? .null
+            track(.attribute(id, own ?? attribute), left: .value(after.value(of: attribute, of: id) ?? .null), now: .value(present))
         case .relationship(let id, let relationship): trackMembers(id, relationship)
         case .object, .label: preconditionFailure("A comparison of one object reports only its properties.")
         }
-    }
-
-    private func presentValue(_ attribute: Attribute, _ id: ObjectID) -> Value {
-        now.entity(of: id)?.attribute(attribute.number).flatMap { now.value(of: $0, of: id) } ?? .null
     }
 
     /// Records that the members of a relationship differ from those that the transactions left.

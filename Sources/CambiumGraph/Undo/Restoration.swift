@@ -12,9 +12,10 @@ extension InverseChanges {
         of id: ObjectID, from then: Graph, to now: Graph
     ) throws(CambiumError) -> (changes: InverseChanges, missing: [ObjectID]) {
         guard let former = then.place(of: id) else {
+            let name = (now.entity(of: id) ?? now.schema.entity(id.root) ?? then.schema.entity(id.root))?.name
             throw CambiumError(
                 .notFound,
-                "\(then.schema.entity(id.root)?.name ?? "Object")/\(id.serial) did not exist after transaction \(then.transaction). Name a "
+                "\(name ?? "Object")/\(id.serial) did not exist after transaction \(then.transaction). Name a "
                     + "moment at which it existed; 'cambium log STORE --object' lists its transactions.")
         }
         let formerEntity = then.entity(of: former)

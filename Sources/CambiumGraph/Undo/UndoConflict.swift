@@ -11,7 +11,8 @@ public struct UndoConflict: Sendable, CustomStringConvertible {
     public enum Subject: Sendable, Hashable {
         case attribute(ObjectID, Attribute)
         case relationship(ObjectID, Relationship)
-        /// An object as a whole: an undo needs an object that no longer exists, or brings back an object that exists already.
+        /// An object as a whole: an undo needs an object that no longer exists, or brings back an object that exists already,
+        /// or would delete a stub that a later row has filled.
         case object(ObjectID)
         case label(String)
     }
@@ -25,6 +26,8 @@ public struct UndoConflict: Sendable, CustomStringConvertible {
         case moment(TransactionNumber)
         /// The object exists.
         case present
+        /// The object exists, but only its identity is known.
+        case stub
         /// There is no such object, property or label.
         case absent
     }
@@ -78,6 +81,7 @@ public struct UndoConflict: Sendable, CustomStringConvertible {
         case .members(let ids): "[\(text(ids))]"
         case .moment(let number): "transaction \(number)"
         case .present: "the object"
+        case .stub: "a stub"
         case .absent: "nothing"
         }
     }

@@ -135,6 +135,8 @@ package struct TransactionMetadata: Sendable, Equatable {
         self.clockLag = clockLag
     }
 
+    package func isBy(_ actor: String) -> Bool { self.actor?.hasSameBytes(as: actor) == true }
+
     /// The clock lag in microseconds, as the log stores it. A lag that is too long is stored as the maximum.
     package var clockLagMicroseconds: UInt64 {
         get {

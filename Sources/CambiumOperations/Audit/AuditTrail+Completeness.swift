@@ -36,8 +36,21 @@ extension AuditTrail {
     public func checkHistory(
         of id: ObjectID, from first: TransactionNumber? = nil, through last: TransactionNumber? = nil
     ) throws -> HistoryCheck {
+        while true {
+            let known = try oldest()
+            do {
+                return try comparedHistory(of: id, from: first, through: last ?? newest())
+            } catch let error as CambiumError where error.code == .notFound || error.code == .expired {
+                // A compaction may have retired transactions in the meantime.
+                if try oldest() == known { throw error }
+            }
+        }
+    }
+
+    private func comparedHistory(
+        of id: ObjectID, from first: TransactionNumber?, through end: TransactionNumber
+    ) throws -> HistoryCheck {
         var selection = HistorySelection(object: id)
-        let end = try last ?? newest()
         (selection.first, selection.last) = (first, end)
         var listed: [TransactionNumber: [String]] = [:]
         let segments = try objectHistory(id, selection) { entry in
@@ -46,7 +59,7 @@ extension AuditTrail {
         }
         let start = try max(first ?? Self.first, oldest())
         var gaps: [TransactionNumber] = []
-        let rows = HistoryRows(latest: try graph(at: .latest).schema, properties: [])
+        let rows = HistoryRows(latest: try graph(at: .transaction(end)).schema, properties: [])
         var cursor = try transactions(from: start, through: end)
         while let step = try cursor.next() {
             let number = step.entry.number

@@ -43,8 +43,8 @@ public struct HistorySelection: Sendable {
     var includesStoreChanges: Bool { object == nil && entity == nil && properties.isEmpty && condition == nil }
 
     func contains(_ entry: TransactionLog.Entry) -> Bool {
-        if let actor, entry.metadata.actor != actor { return false }
-        if let requestID, entry.metadata.requestID != requestID { return false }
+        if let actor, !entry.metadata.isBy(actor) { return false }
+        if let requestID, entry.metadata.requestID?.hasSameBytes(as: requestID) != true { return false }
         return true
     }
 }
@@ -107,8 +107,7 @@ extension AuditTrail {
     ) throws -> [LineageSegment] {
         let newest = try newest()
         let graph = try end(of: selection, newest)
-        let latest = try graph.transaction == newest ? graph.schema : self.graph(after: newest).schema
-        let rows = HistoryRows(latest: latest, properties: selection.properties)
+        let rows = HistoryRows(latest: graph.schema, properties: selection.properties)
         var filter = try HistoryFilter(selection, latest: graph)
         // A condition is evaluated in the graphs before and after a transaction.
         let readsOps = selection.condition == nil && selection.entity == nil
@@ -248,14 +247,14 @@ struct StoreHistory {
     private let selection: HistorySelection
     private let rows: HistoryRows
     private var filter: HistoryFilter
-    private let first: TransactionNumber
+    private var first: TransactionNumber
     private let last: TransactionNumber
-    private let oldest: TransactionNumber
+    private var oldest: TransactionNumber
 
     init(_ trail: AuditTrail, _ selection: HistorySelection) throws {
         let end = try trail.end(of: selection, trail.newest())
         (self.trail, self.selection) = (trail, selection)
-        rows = HistoryRows(latest: try trail.graph(at: .latest).schema, properties: selection.properties)
+        rows = HistoryRows(latest: end.schema, properties: selection.properties)
         filter = try HistoryFilter(selection, latest: end)
         oldest = try trail.oldest()
         first = max(oldest, selection.first ?? AuditTrail.first)
@@ -264,7 +263,8 @@ struct StoreHistory {
 
     mutating func run(_ body: (HistoryEntry) throws -> Bool) throws {
         for part in try parts() {
-            for entries in try self.entries(in: part).reversed() {
+            if part.upperBound < first { break }
+            for entries in try self.retainedEntries(in: part).reversed() {
                 for entry in entries where try !body(entry) { return }
             }
         }
@@ -281,6 +281,21 @@ struct StoreHistory {
             end = checkpoint
         }
         return parts + [first...end]
+    }
+
+    /// Does the same as `entries(in:)`. If a compaction has retired transactions of the range in the meantime, omits them.
+    private mutating func retainedEntries(in range: ClosedRange<TransactionNumber>) throws -> [[HistoryEntry]] {
+        while true {
+            if range.upperBound < first { return [] }
+            do {
+                return try entries(in: max(range.lowerBound, first)...range.upperBound)
+            } catch let error as CambiumError where error.code == .notFound || error.code == .expired {
+                let known = oldest
+                oldest = try trail.oldest()
+                if oldest == known { throw error }
+                first = max(first, oldest)
+            }
+        }
     }
 
     /// Returns the entries of each transaction of a range that has any, in the order of the log.

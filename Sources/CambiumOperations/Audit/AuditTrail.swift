@@ -39,6 +39,13 @@ public struct AuditTrail: Sendable {
         self.init(volume, EarlierGraphs(volume, budget: memory), memory, bound: nil)
     }
 
+    /// - Parameter last: the last transaction to read, if a later one is corrupt.
+    package init(_ past: EarlierGraphs, through last: TransactionNumber?) {
+        var bound: (@Sendable () -> TransactionNumber)?
+        if let last { bound = { last } }
+        self.init(past.volume, past, past.budget, bound: bound)
+    }
+
     init(_ volume: any Volume, _ past: EarlierGraphs, _ memory: MemoryBudget, bound: (@Sendable () -> TransactionNumber)?) {
         (self.volume, self.past, self.memory, self.bound) = (volume, past, memory, bound)
     }
@@ -87,7 +94,8 @@ public struct AuditTrail: Sendable {
     }
 
     /// Returns the first transaction that is not before a point. Throws as `graph(at:)` does, except that a time before the creation of the
-    /// store means transaction 1. Complexity: that of `graph(at:)` for a time or a label, otherwise O(1).
+    /// store means transaction 1. Complexity: that of `graph(at:)` for a time or a label, otherwise O(1). For a time
+    /// in the retired part of the log, O(transactions before it).
     package func firstTransaction(from point: Point) throws -> TransactionNumber {
         switch point {
         case .latest: return try newest()
@@ -98,9 +106,20 @@ public struct AuditTrail: Sendable {
                 return try past.graph(at: .time(time - .microseconds(1))).transaction.next
             } catch let error as CambiumError where error.code == .notFound {
                 // The time is before the first transaction, or in the retired part of the log.
-                return try LogReader(volume).retiredEnd() == .none ? Self.first : oldest()
+                return try LogReader(volume).retiredEnd() == .none ? Self.first : firstEntry(notBefore: time)
             }
         }
+    }
+
+    /// Returns the first transaction that is not before a time, also if its changes were retired. Otherwise a reader who asks for them
+    /// would not learn that they are gone.
+    private func firstEntry(notBefore time: Timestamp) throws -> TransactionNumber {
+        var first: TransactionNumber?
+        try TransactionLog(volume).read(from: Self.first) { entry in
+            if entry.time >= time { first = entry.number }
+            return first == nil
+        }
+        return try first ?? newest().next
     }
 
     // MARK: Moments

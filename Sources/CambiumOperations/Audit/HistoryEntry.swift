@@ -46,7 +46,8 @@ public struct HistoryEntry: Sendable {
 
     /// The value of an attribute before and after a transaction.
     public struct ValueChange: Sendable, Equatable {
-        /// The present name of the attribute, or its last name if a migration has dropped it.
+        /// The name of the attribute at the end of the history, or its last name if a migration has dropped it. ` (removed)`
+        /// follows the last name if another property has it at the end.
         public let name: String
         /// The name at the time of the change; `nil` if it equals `name`.
         public let formerName: String?
@@ -64,7 +65,8 @@ public struct HistoryEntry: Sendable {
             public let after: [NamedObject]
         }
 
-        /// The present name of the relationship, or its last name if a migration has dropped it.
+        /// The name of the relationship at the end of the history, or its last name if a migration has dropped it. ` (removed)`
+        /// follows the last name if another property has it at the end.
         public let name: String
         /// The name at the time of the change; `nil` if it equals `name`.
         public let formerName: String?
@@ -114,7 +116,7 @@ public struct HistoryEntry: Sendable {
 
 /// Makes the rows of a history from the difference of one object.
 struct HistoryRows {
-    /// The schema with the present names.
+    /// The schema at the end of the history, whose names the rows have.
     let latest: Schema
     /// The names of the properties to show; empty for all properties.
     let properties: [String]
@@ -149,20 +151,23 @@ struct HistoryRows {
     }
 
     private func value(_ value: ObjectDifference.AttributeDifference, _ root: EntityNumber) -> HistoryEntry.ValueChange? {
-        let name = latest.attribute(value.number, ofRoot: root)?.name ?? value.name
+        let name = latest.attribute(value.number, ofRoot: root)?.name ?? nameOfRemoved(value.name, root)
         guard isShown(name, value.name, root) else { return nil }
         return HistoryEntry.ValueChange(
             name: name, formerName: name == value.name ? nil : value.name, before: value.before, after: value.after)
     }
 
     private func members(_ members: MemberDifference, _ root: EntityNumber, _ step: TransactionStep) -> HistoryEntry.MemberChange? {
-        let name = latest.relationship(members.number, ofRoot: root)?.name ?? members.name
+        let name = latest.relationship(members.number, ofRoot: root)?.name ?? nameOfRemoved(members.name, root)
         guard isShown(name, members.name, root) else { return nil }
         func named(_ ids: [ObjectID]) -> [NamedObject] { ids.map { NamedObject($0, in: step.after, or: step.before) } }
         return HistoryEntry.MemberChange(
             name: name, formerName: name == members.name ? nil : members.name, added: named(members.added),
             removed: named(members.removed), moved: members.moved.map { .init(before: named($0.before), after: named($0.after)) })
     }
+
+    /// Returns a name for a property that a migration has removed. If another property has its name now, the rows must differ.
+    private func nameOfRemoved(_ name: String, _ root: EntityNumber) -> String { hasProperty(name, root) ? "\(name) (removed)" : name }
 
     /// Returns whether a property is shown. A wanted name means the property that has it now. If no property has the name now, it means
     /// each property that had it at the time of the change.

@@ -41,9 +41,10 @@ struct ObjectLifeline {
     private(set) var graph: Graph
     /// The newest transaction that was not examined yet.
     private(set) var position: TransactionNumber
-    private let first: TransactionNumber
+    private let requestedFirst: TransactionNumber
+    private var first: TransactionNumber
     private let newest: TransactionNumber
-    private let oldest: TransactionNumber
+    private var oldest: TransactionNumber
     private(set) var end: End?
     /// The number of examined transactions after the end of the touch index.
     private var unindexedCount: UInt64 = 0
@@ -74,6 +75,7 @@ struct ObjectLifeline {
         position = graph.transaction
         newest = graph.transaction
         oldest = try trail.oldest()
+        requestedFirst = first
         self.first = max(first, oldest)
         touches = ObjectTouches(trail, from: oldest)
     }
@@ -89,7 +91,7 @@ struct ObjectLifeline {
             do {
                 guard let number = try latestChange() else { break }
                 if number < first {
-                    end = number < oldest ? .retired : .range
+                    end = number < oldest && requestedFirst < oldest ? .retired : .range
                     break
                 }
                 if readsOps {
@@ -104,9 +106,17 @@ struct ObjectLifeline {
             } catch is ObjectTouches.Mistrust {
                 (touches, births) = (nil, nil)
                 try readGraph()
-            } catch let error as CambiumError where error.code == .notFound && touches != nil {
+            } catch let error as CambiumError where error.code == .notFound || error.code == .expired {
                 // A compaction may have retired transactions in the meantime.
-                (touches, births) = (nil, nil)
+                let known = oldest
+                oldest = try trail.oldest()
+                if touches == nil, oldest == known { throw error }
+                first = max(first, oldest)
+                (touches, births, steps) = (nil, nil, [:])
+                if position < first {
+                    end = requestedFirst < oldest ? .retired : .range
+                    break
+                }
                 try readGraph()
             }
         }
@@ -141,7 +151,7 @@ struct ObjectLifeline {
         let covered = touches?.covered ?? .none
         if position >= first, position > covered, let death = try latestDeath(after: covered) { return death }
         if let number = try touches?.last(of: id, upTo: min(covered, position)), number >= oldest { return number }
-        end = first > oldest ? .range : try hasRetiredLife() ? .retired : .creation
+        end = first > oldest ? .range : try requestedFirst < oldest && hasRetiredLife() ? .retired : .creation
         return nil
     }
 
@@ -202,8 +212,8 @@ struct ObjectLifeline {
             try touches.last(of: id, upTo: position) == number
         else { return nil }
         defer { self.touches = touches }
-        // The name of an object contains its identity.
-        guard case .sets(let assigned) = try touches.effect(of: number, on: id, graph.schema),
+        // The name of an object contains its identity. An identity with an owner may change with the owner, which has touches of its own.
+        guard !entity.hasOwnerInIdentity, case .sets(let assigned) = try touches.effect(of: number, on: id, graph.schema),
             entity.identity.allSatisfy({ assigned[$0.number] == nil })
         else { return nil }
         var changes: [AttributeChange] = []
@@ -259,12 +269,14 @@ struct ObjectLifeline {
         defer { self.touches = touches }
         let graph = try touches.graph(number..<position.next, of: id)
         guard let place = graph.place(of: id), graph.provenance(of: place).created == number, graph.source(of: id) == nil,
-            graph.schemaTransaction <= number, let entity = graph.entity(of: id)
+            graph.schemaTransaction <= number, let entity = graph.entity(of: id), !entity.hasOwnerInIdentity
         else { return nil }
         for relationship in entity.relationships {
             for member in graph.members(relationship, of: id) ?? [] {
                 // The names of the members are those after the transaction if the members have not changed since.
-                guard let place = graph.place(of: member), graph.provenance(of: place).changed <= number else { return nil }
+                guard let place = graph.place(of: member), graph.provenance(of: place).changed <= number,
+                    !graph.entity(of: place).hasOwnerInIdentity
+                else { return nil }
             }
         }
         let empty = try trail.graph(after: .none)
@@ -313,6 +325,11 @@ struct ObjectLifeline {
         births = (id, numbers)
         return numbers
     }
+}
+
+extension Entity {
+    /// Whether an object may get another name by a change of another object.
+    fileprivate var hasOwnerInIdentity: Bool { identity.contains { $0.relationship != nil } }
 }
 
 extension TransactionLog.Entry {

@@ -26,12 +26,18 @@ struct TreeCheck {
 
     /// The tree with which the caller compares the log; `nil` if there is none.
     private let known: TreeHead?
+    /// A root that the log had at some time, if it is the same log; `nil` if the caller gave none.
+    private let knownRoot: TreeHash?
+    /// The first transaction after which the log had `knownRoot`.
+    private(set) var knownRootMoment: TransactionNumber?
 
     /// Reads the trees of all checkpoints. Complexity: O(checkpoints).
     ///
-    /// - Parameter known: a tree with which the log is compared, too.
-    init(_ reader: LogReader, known: TreeHead?) throws {
-        self.known = known
+    /// - Parameters:
+    ///   - known: a tree with which the log is compared, too.
+    ///   - knownRoot: the root of such a tree whose size is unknown. Each transaction then takes O(log n) more.
+    init(_ reader: LogReader, known: TreeHead?, knownRoot: TreeHash?) throws {
+        (self.known, self.knownRoot) = (known, knownRoot)
         head = reader.headTree
         let listed = try CheckpointRecord.list(reader.volume)
         stored = listed.sorted()[...]
@@ -60,6 +66,7 @@ struct TreeCheck {
         if let known, known.size == record.number.rawValue {
             report(record.number, isSame: known.root.bytes == tree.root, "the given checkpoint")
         }
+        if let knownRoot, knownRootMoment == nil, knownRoot.bytes == tree.root { knownRootMoment = record.number }
         if let head, head.transaction == record.number { report(record.number, isSame: head.root == tree.root, "the file HEAD") }
     }
 

@@ -29,12 +29,17 @@ public struct Verification: Sendable {
     public private(set) var findings: [String] = []
     /// The number of bytes of the log; 0 if its files were not found.
     package private(set) var logByteCount = 0
+    /// The first transaction after which the log had the root that the caller gave; `nil` if it never had this root, or if there is none.
+    public private(set) var knownRootMoment: TransactionNumber?
     /// The tree with which the log is compared; `nil` if there is none.
-    private var known: TreeHead?
+    private let known: TreeHead?
+    private let knownRoot: TreeHash?
 
-    /// Checks a store as `Store.verify(at:archive:)` does.
-    package init(_ volume: any Volume, archive: (any Volume)? = nil, against known: TreeHead? = nil) throws {
-        self.known = known
+    /// Checks a store as `Store.verify(at:archive:)` does. If `knownRoot` is given, a log that never had this root is corrupt.
+    package init(
+        _ volume: any Volume, archive: (any Volume)? = nil, against known: TreeHead? = nil, knownRoot: TreeHash? = nil
+    ) throws {
+        (self.known, self.knownRoot) = (known, knownRoot)
         do {
             let reader = try LogReader(whole(volume, archive))
             for flaw in reader.flaws {
@@ -83,11 +88,12 @@ public struct Verification: Sendable {
         // The size is known even if the log turns out to be corrupt.
         logByteCount = try LogDirectory.files(reader.volume).byteCount
         let listed = try CheckpointRecord.list(reader.volume)
-        var tree = try TreeCheck(reader, known: known)
+        var tree = try TreeCheck(reader, known: known, knownRoot: knownRoot)
         var count = 0
         defer {
             transactionCount = count
             root = HexText.encode(tree.tree.root)
+            knownRootMoment = tree.knownRootMoment
         }
         var redacted: TransactionNumber?
         var replay = try Replay(beginning(reader, after: retiredEnd))
@@ -142,6 +148,11 @@ public struct Verification: Sendable {
         if let known, known.size > count {
             firstCorrupt = firstCorrupt ?? Self.only(UInt64(count) + 1)
             reportCorruption("log: it has \(count) transactions, and the given checkpoint \(known.size): the last ones were removed")
+        }
+        if let knownRoot, tree.knownRootMoment == nil {
+            reportCorruption(
+                "log: it never had the root \(knownRoot), so transactions that led to this root were changed or removed, or the root is "
+                    + "that of another store")
         }
         let notes = RecoveryReport(reader, Replay.Origin(), end, transactionCount: 0).notes
         findings += notes.filter { !reader.flaws.contains($0) }
@@ -245,5 +256,15 @@ extension Store {
     ///     the signatures of the checkpoint, for example with `Trust.head(ofCheckpoint:)`.
     public static func verify(at path: String, archive: String? = nil, against known: TreeHead? = nil) throws -> Verification {
         try Verification(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) }, against: known)
+    }
+
+    /// Does the same as `verify(at:archive:against:)`, for a root whose number of transactions is unknown. A log that never had this root
+    /// is corrupt. `Verification.knownRootMoment` is the transaction after which it had the root. Takes O(log n) more for each transaction.
+    ///
+    /// ```swift
+    /// if let root = TreeHash(hex: written) { print(try Store.verify(at: "notes", againstRoot: root).isSound) }
+    /// ```
+    public static func verify(at path: String, archive: String? = nil, againstRoot root: TreeHash) throws -> Verification {
+        try Verification(SystemVolume(root: path), archive: archive.map { SystemVolume(root: $0) }, knownRoot: root)
     }
 }

@@ -93,8 +93,9 @@ extension Store {
 
     /// Gives an object the values and links that it had at a moment. A deleted object comes back under its own id.
     ///
-    /// Members that no longer exist are omitted. Later changes of the object are lost from the present state, but not from the log. Without
-    /// a message, the author's message names the object and the last transaction of the moment.
+    /// Members that no longer exist are omitted. Objects that are no longer members stay, also if the relationship deletes orphans. Later
+    /// changes of the object are lost from the present state, but not from the log. Without a message, the author's message names the
+    /// object and the last transaction of the moment.
     ///
     /// ```swift
     /// try store.revert(note, to: .label("monday"), author: Author(actor: "jane"))
@@ -117,6 +118,7 @@ extension Store {
         let receipt = try transact(own, for: "revert") { transaction in
             let (changes, absent) = try InverseChanges.restoration(of: id, from: then, to: transaction.draft.original)
             missing = absent
+            transaction.draft.keepOrphans()
             try transaction.apply(changes)
         }
         return (receipt, missing)

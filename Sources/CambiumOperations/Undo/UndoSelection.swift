@@ -89,7 +89,7 @@ extension UndoSelection {
         if moment >= last { return [] }
         try TransactionLog(past.volume).read(from: moment.next) { entry in
             if entry.number > last { return false }
-            guard entry.metadata.actor == actor else { return true }
+            guard entry.metadata.isBy(actor) else { return true }
             if let open = ranges.last, open.upperBound.next == entry.number {
                 ranges[ranges.count - 1] = open.lowerBound...entry.number
             } else {

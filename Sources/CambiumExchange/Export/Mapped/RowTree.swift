@@ -50,7 +50,7 @@ struct RowTree {
     }
 
     private func place(of key: String) -> Int? {
-        places.isEmpty ? members.firstIndex { ByteText.equals($0.key, key) } : places[Array(key.utf8)]
+        places.isEmpty ? members.firstIndex { $0.key.hasSameBytes(as: key) } : places[Array(key.utf8)]
     }
 
     private mutating func append(_ key: String, _ branch: Branch) {
@@ -81,7 +81,7 @@ struct RowTree {
         var value = value
         for key in keys {
             if value == .null { return .null }
-            guard case .object(let members) = value, let next = members.first(where: { ByteText.equals($0.key, key) }) else { return nil }
+            guard case .object(let members) = value, let next = members.first(where: { $0.key.hasSameBytes(as: key) }) else { return nil }
             value = next.value
         }
         return value
