@@ -149,7 +149,8 @@ if Context.environment["CAMBIUM_MACROS"] != nil {
 // Benchmarks/run builds the benchmarks, which measure parts of the package that programs cannot see.
 if Context.environment["CAMBIUM_BENCHMARKS"] != nil {
     package.products.append(.executable(name: "bench", targets: ["Bench"]))
-    package.targets.append(.executableTarget(name: "Bench", dependencies: ["Cambium", "CambiumGraph"], path: "Benchmarks/Sources/Bench"))
+    package.targets.append(
+        .executableTarget(name: "Bench", dependencies: ["Cambium", "CambiumGraph", "CambiumLog"], path: "Benchmarks/Sources/Bench"))
 }
 
 // script/fuzz builds with coverage counters in our own modules, and with pages poisoned as in debug builds.

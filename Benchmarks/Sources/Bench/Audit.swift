@@ -1,4 +1,5 @@
 import Cambium
+import CambiumLog
 import Glibc
 
 /// Measures histories, blame, undo, earlier moments, searches and proofs over one log of small transactions.
@@ -20,21 +21,60 @@ struct Audit {
         try store.close()
         try measureProofs(ids)
         try measureTiles(ids)
+        try measureCommits()
     }
 
-    /// Inserts the objects in one transaction, and then changes a random one in each transaction.
-    private func make() throws -> [ObjectID] {
-        let schema = try Schema {
+    private func schema() throws -> Schema {
+        try Schema {
             EntityDefinition("Item", identity: ["key"]) {
                 AttributeDefinition("key", .string)
                 AttributeDefinition("price", .int64, default: 0)
                 AttributeDefinition("note", .string, .optional)
             }
         }
-        let store = try Store.create(at: path, schema: schema, durability: .buffered(every: .seconds(1)))
-        let ids = try store.write { transaction in
+    }
+
+    private func insertItems(into store: Store) throws -> [ObjectID] {
+        try store.write { transaction in
             try (0..<objectCount).map { try transaction.insert("Item", ["key": .string("item \($0)"), "price": .int(Int64($0))]) }
         }.result
+    }
+
+    /// Commits small transactions to a store that extends a touch index and to one that does not, in turns.
+    private func measureCommits() throws {
+        let count = transactionCount * 3 / 10
+        var rates: [[Double]] = [[], []]
+        for _ in 0..<5 {
+            for hasIndex in [true, false] {
+                let path = settings.store("audit-commits")
+                try Tree(path).remove()
+                let volume = SystemVolume(root: path)
+                try volume.createDirectory("")
+                var tuning = LogTuning.standard
+                if !hasIndex { tuning.touchedTransactionCountMin = .max }
+                let store = try Store.create(volume, schema: schema(), durability: .buffered(every: .seconds(1)), tuning: tuning)
+                let ids = try insertItems(into: store)
+                var random = SplitMix(seed: 4)
+                let (seconds, _) = try timed {
+                    for index in 0..<count {
+                        let id = ids[random.below(ids.count)]
+                        try store.write { try $0.set(id, "price", to: .int(Int64(index))) }
+                    }
+                }
+                rates[hasIndex ? 0 : 1].append(Double(count) / seconds)
+                try store.close()
+                guard (access("\(path)/touches", F_OK) == 0) == hasIndex else { throw Failure("the touch index is wrong") }
+                try Tree(path).remove()
+            }
+        }
+        let medians = rates.map { $0.sorted()[2] }
+        settings.emit("A.commits with the touch index, share of those without", medians[0] / medians[1], "")
+    }
+
+    /// Inserts the objects in one transaction, and then changes a random one in each transaction.
+    private func make() throws -> [ObjectID] {
+        let store = try Store.create(at: path, schema: schema(), durability: .buffered(every: .seconds(1)))
+        let ids = try insertItems(into: store)
         var random = SplitMix(seed: 1)
         var times: [Double] = []
         times.reserveCapacity(transactionCount + 1)
