@@ -12,7 +12,7 @@ https://c2sp.org (signed-note, tlog-checkpoint, tlog-proof, tlog-cosignature, tl
 import argparse, base64, datetime, decimal, hashlib, json, math, os, struct, sys, uuid
 
 decimal.getcontext().prec = 800  # more than the digits of any time
-NOTE_MAX, PROOF_MAX, SIZE_MAX = 1_000_000, 64 << 20, 1 << 62
+NOTE_MAX, PROOF_MAX, SIZE_MAX, FLOAT_END = 1_000_000, 64 << 20, 1 << 62, 2.0**128 - 2.0**103
 
 class Malformed(Exception): """The file does not have the format that it should have."""
 class Refused(Exception): """The claim does not hold, or its source is not trusted."""
@@ -205,7 +205,7 @@ def is_root(text): return len(text) == 64 and set(text) <= set("0123456789abcdef
 def trust(options, head):
     if options.root: return require(head.root.hex() == options.root.lower(), "the tree has another root", Refused)
     require(head.note, "nobody has signed the checkpoint", Refused)
-    if options.policy: return Policy(read(options.policy)).check(head)
+    if options.policy is not None: return Policy(read(options.policy)).check(head)
     require(head.note.signers([Key(os.fsencode(options.key))])[0].name == head.origin, "the key is not of this log", Refused)
 
 # The tree: RFC 6962 and RFC 9162, section 2.1.
@@ -219,8 +219,7 @@ def inclusion_root(index, size, leaf, path):
         require(last, "the proof is too long", Refused)
         if index & 1 or index == last:
             leaf = node(sibling, leaf)
-            while not index & 1:
-                index, last = index >> 1, last >> 1
+            while not index & 1: index, last = index >> 1, last >> 1
         else:
             leaf = node(leaf, sibling)
         index, last = index >> 1, last >> 1
@@ -275,7 +274,7 @@ class Reader:
 def time_text(year, seconds):
     try:
         whole = datetime.timedelta(seconds=math.floor(seconds))
-        fraction = format(seconds - math.floor(seconds), "f")[1:].rstrip("0").rstrip(".")
+        fraction = format(abs(seconds - math.floor(seconds)), "f")[1:].rstrip("0").rstrip(".")
         return (datetime.datetime(year, 1, 1) + whole).isoformat() + fraction + "Z"
     except OverflowError:
         raise Malformed("a time is not in the years 1 to 9999")
@@ -296,8 +295,7 @@ TAGS = "bool bool int float double decimal string data date uuid uri json".split
 def assigned(reader, type_name):
     """A value of an op, as the bytes of a column; None if it is null."""
     tag = reader.uint(1, 13)
-    if tag and type_name:
-        require(TAGS[tag - 1] == ("int" if type_name[:3] == "int" else type_name), "a value has another type", Refused)
+    if tag and type_name: require(TAGS[tag - 1] == ("int" if type_name[:3] == "int" else type_name), "a value has another type", Refused)
     if tag in (0, 1, 2): return bytes([tag - 1]) if tag else None
     if tag == 3:
         found = (zigzag := reader.varint()) >> 1 ^ -(zigzag & 1)
@@ -307,8 +305,10 @@ def assigned(reader, type_name):
 def shown(data, type_name):
     found = struct.unpack(WIDTHS[type_name], data)[0] if data is not None and type_name in WIDTHS else data
     if found is None or type_name in ("bool", "int16", "int32", "int64", "double"): return found
+    require(type(found) is not float or math.isfinite(found), "a number is not finite")
     if type_name == "float":  # the fewest digits that read back to the same number, as for dates
-        return next(near for count in range(1, 10) if struct.pack("<f", near := float("%.*g" % (count, found))) == data)
+        near = (float("%.*g" % (count, found)) for count in range(1, 10))
+        return next(each for each in near if abs(each) < FLOAT_END and struct.pack("<f", each) == data)
     if type_name == "date": return time_text(2001, decimal.Decimal(repr(found)))
     if type_name == "decimal":
         sign, digits, power = "-" * (data[0] - 1), str(int.from_bytes(data[2:], "big")), int.from_bytes(data[1:2], "big", signed=True)
@@ -429,7 +429,7 @@ def main():
     for name in ("--root", "--key", "--policy"): source.add_argument(name)
     try:
         options = parser.parse_args()
-        if options.root and not is_root(options.root): parser.error("a root has 64 hexadecimal digits")
+        if options.root is not None and not is_root(options.root): parser.error("a root has 64 hexadecimal digits")
         if (options.since is not None) != (options.kind == "consistency"): parser.error("--since belongs to 'consistency'")
     except SystemExit as end:
         return 64 if end.code else 0

@@ -168,6 +168,62 @@ import Testing
         }
     }
 
+    @Test func `both verifiers accept floats and dates at their limits`() throws {
+        let volume = MemoryVolume()
+        let schema = try Schema {
+            EntityDefinition("Box") {
+                AttributeDefinition("f", .float)
+                AttributeDefinition("t", .date)
+            }
+        }
+        let store = try Store.create(volume, schema: schema, durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
+        let floats: [Float] = [.greatestFiniteMagnitude, 3.4028233e38, -.greatestFiniteMagnitude, .leastNonzeroMagnitude, -0.0, 0.1]
+        let times = [0, 0.1, -0.1, 1e-300, -63_113_904_000, 252_423_993_599.99997]
+        let ids = try store.write { transaction in
+            try zip(floats, times).map { float, time in
+                try transaction.insert("Box", ["f": .float(float), "t": .date(Date(timeIntervalSinceReferenceDate: time))])
+            }
+        }.result
+        try store.close()
+        let cases = try ids.flatMap { id in
+            try ["f", "t"].map { name in
+                let proof = try Store.prove(name, of: id, volume)
+                let root = try TreeHead(parsing: proof.checkpoint).root
+                return Case(kind: "proof", bytes: Array(proof.description.utf8), trust: ("root", root.description))
+            }
+        }
+        #expect(try judged(cases, exactly: true).allSatisfy { $0 == "+" })
+    }
+
+    @Test(arguments: [(AttributeType.int32, AttributeType.int64), (.int64, .double), (.float, .double)])
+    func `a value is proved with the type of its time, also if the attribute got its first type again`(
+        first: AttributeType, second: AttributeType
+    ) throws {
+        func schema(_ type: AttributeType) -> SchemaDefinition {
+            SchemaDefinition {
+                EntityDefinition("Box", identity: ["k"]) {
+                    AttributeDefinition("k", .string)
+                    AttributeDefinition("n", type, .optional)
+                }
+            }
+        }
+        let volume = MemoryVolume()
+        let store = try Store.create(
+            volume, schema: Schema(schema(first)), durability: .synced, environment: fixedEnvironment(), tuning: .tiny)
+        _ = try store.write { try $0.insert("Box", ["k": "a"]) }
+        try store.migrate(to: schema(second))
+        let rows = (0..<300).map { "{\"k\":\"b\($0)\",\"n\":\($0)}\n" }.joined()
+        _ = try store.importRows(try store.schema.required("Box"), from: [.bytes(Array(rows.utf8))])
+        try store.migrate(to: schema(first))
+        let id = try #require(try store.graph.find("Box", identity: ["b7"]))
+        try store.close()
+        let proof = try Store.prove("n", of: id, volume)
+        let root = try TreeHead(parsing: proof.checkpoint).root
+        let trust = ("root", root.description)
+        #expect(try judged([Case(kind: "proof", bytes: Array(proof.description.utf8), trust: trust)], exactly: true) == ["+"])
+        #expect(try ProvedValue(proof, trusting: .root(root)).transaction.number.rawValue == 4)
+    }
+
     @Test func `both verifiers read the members of an opening alike`() throws {
         let volume = MemoryVolume()
         try store(volume, count: 11)

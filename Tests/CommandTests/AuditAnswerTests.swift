@@ -128,6 +128,8 @@ import Testing
         let rows = try run(place, "history other A/1 --json --change inserted").output
         #expect(rows.contains(#""price (removed)":{"formerName":"price","before":null,"after":100}"#), "\(rows)")
         #expect(rows.contains(#""price":{"formerName":"net","before":null,"after":80}"#), "\(rows)")
+        let removed = try place.run("history", "other", "A/1", "--attribute", "price (removed)", "--json").json
+        #expect(removed.count == 3 && removed[1]["actor"] as? String == "jane", "\(removed)")
     }
 
     @Test func `a revert restores members that an owner shares, and deletes no other object`() throws {
@@ -193,6 +195,50 @@ import Testing
         #expect(outcome.code == 1, "\(outcome)")
         let page = String(decoding: try place.bytes(of: "r.html"), as: UTF8.self)
         #expect(page.contains("is corrupt") || page.contains("corrupt"), "\(page.suffix(2000))")
+    }
+
+    @Test func `a report of a store with corrupt retired transactions, or up to a moment after a corrupt one, has a page`() throws {
+        let place = try workplace(Self.boxes)
+        for name in ["a", "b"] { _ = try run(place, "insert s Box k=\(name)") }
+        _ = try run(place, "checkpoint s")
+        _ = try run(place, "backup s compacted")
+        for name in ["c", "d"] { _ = try run(place, "insert s Box k=\(name)") }
+        _ = try run(place, "checkpoint s")
+        _ = try run(place, "compact compacted --retain snapshots:1")
+        func flip(_ store: String, at offset: Int) throws {
+            let folder = place.directory.appending(path: "\(store)/log")
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".log") }.sorted()
+            let log = folder.appending(path: try #require(names.first))
+            var bytes = try Data(contentsOf: log)
+            bytes[offset < 0 ? bytes.count + offset : offset] ^= 1
+            try bytes.write(to: log)
+        }
+        // The last byte but 40 of the first file is in the last transaction, and byte 120 in the first one.
+        _ = try run(place, "backup s first")
+        try flip("s", at: -40)
+        for moment in [[], ["--at", "5"]] {
+            let outcome = try place.run(executable: Workplace.binary, ["report", "s", "--to", "r.html"] + moment)
+            #expect(outcome.code == 1, "\(moment): \(outcome)")
+        }
+        try flip("compacted", at: 120)
+        let retired = try place.run("report", "compacted", "--to", "retired.html")
+        #expect(retired.code == 1 && retired.output.contains("retired.html"), "\(retired)")
+        try flip("first", at: 120)
+        let none = try place.run("report", "first", "--to", "none.html")
+        #expect(none.code == 74 && none.errors.contains("corrupt"), "\(none)")
+    }
+
+    @Test func `the output of sign replaces neither the key nor its memory`() throws {
+        let place = try workplace(Self.boxes)
+        _ = try run(place, "sign --generate example.com/s --key k")
+        _ = try run(place, "sign s --key k --to note")
+        let memory = try place.bytes(of: "k.signed")
+        for output in ["k", "./k", "k.signed", "../\(place.directory.lastPathComponent)/k.signed", "k.signed.lock"] {
+            #expect(try place.run("sign", "s", "--key", "k", "--to", output).code == 64, "\(output)")
+            #expect(try place.run("prove", "s", "1", "--key", "k", "--to", output).code == 64, "\(output)")
+        }
+        #expect(try place.bytes(of: "k.signed") == memory)
+        _ = try run(place, "sign s --key k --to note")
     }
 
     @Test func `events name the store by its directory, and the last one has the change of the schema`() throws {

@@ -136,7 +136,8 @@ struct HistoryOptions: ParsableArguments {
         for name in selection.properties where !has(newest, name) {
             let schemas = try former ?? trail.formerSchemas()
             former = schemas
-            if schemas.contains(where: { has($0, name) }) { continue }
+            let ownName = name.hasSuffix(HistoryRows.removed) ? String(name.dropLast(HistoryRows.removed.count)) : name
+            if schemas.contains(where: { has($0, ownName) }) { continue }
             throw CambiumError(
                 .unknownName, "No schema of the store has the property '\(Excerpt.plain(name))'. 'cambium schema' lists the properties.")
         }

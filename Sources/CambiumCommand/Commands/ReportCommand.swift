@@ -36,10 +36,10 @@ struct ReportCommand: ParsableCommand {
     func run() throws {
         let past = EarlierGraphs(of: store)
         let (verification, signed) = try verified()
-        // The page shows the transactions before the first corrupt one.
-        let readable = verification.firstCorrupt.map { TransactionNumber(rawValue: $0.lowerBound.rawValue - 1) }
-        let newest = try past.graph(at: at?.point() ?? readable.map { .transaction($0) } ?? .latest)
-        let trail = AuditTrail(past, through: readable)
+        let readable = try lastReadable(verification)
+        let newest = try newestGraph(past, readable)
+        // The end of a corrupt log may not be readable.
+        let trail = AuditTrail(past, through: verification.isSound ? nil : newest.transaction)
         let subject = try id.map { try object($0, newest, trail) }
         let first = try since.map { try moment($0, trail) } ?? .none
         if let since, first > newest.transaction {
@@ -54,12 +54,33 @@ struct ReportCommand: ParsableCommand {
         }
         let page = ReportPage(
             store: store, data: data, subject: subject?.name, actor: actor, range: (begin, newest.transaction),
-            isNewest: at == nil, retired: retired, verification: verification, signed: signed, made: StoreEnvironment.system.now())
+            isNewest: at == nil && readable == nil, retired: retired, verification: verification, signed: signed,
+            made: StoreEnvironment.system.now())
         try OutputFile.write(page.html, to: to)
         Terminal.report("The report '\(to)' was written.")
         for note in page.omissions { Terminal.error("cambium: \(note)") }
         print(data)
         if !page.verification.isSound { throw ExitCode(Failure.badNews) }
+    }
+
+    /// Returns the last transaction before the first corrupt one; `nil` if no corrupt transaction concerns the report. Corrupt envelopes of
+    /// retired transactions do not.
+    private func lastReadable(_ verification: Verification) throws -> TransactionNumber? {
+        guard let first = verification.firstCorrupt?.lowerBound, try first >= AuditTrail(of: store).oldest() else { return nil }
+        if first > AuditRange.first { return TransactionNumber(rawValue: first.rawValue - 1) }
+        throw CambiumError(.corrupted, verification.findings.first ?? "The first transaction of the store is corrupt.")
+    }
+
+    /// Returns the graph after the last transaction of the report.
+    private func newestGraph(_ past: EarlierGraphs, _ readable: TransactionNumber?) throws -> Graph {
+        guard let readable else { return try past.graph(at: at?.point() ?? .latest) }
+        do {
+            if let at {
+                let graph = try past.graph(at: at.point())
+                if graph.transaction <= readable { return graph }
+            }
+        } catch let error as CambiumError where error.code == .corrupted {}  // The moment is after the corrupt transaction.
+        return try past.graph(at: .transaction(readable))
     }
 
     /// Returns the content of the report, and the last transaction whose changes were retired.

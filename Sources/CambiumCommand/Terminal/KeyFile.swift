@@ -33,24 +33,37 @@ enum KeyFile {
 
     /// Throws a usage error if the output would replace the keys.
     static func checkDiffers(_ path: String, from output: String?) throws {
-        if let output, output == path || output.resolvedPath.map({ $0 == path.resolvedPath }) == true {
-            throw ValidationError("--to names the file of the key, which the output would replace. Name another file.")
+        guard let output else { return }
+        let key = place(path)
+        if [key, key + memorySuffix, key + memorySuffix + ".lock"].contains(place(output)) {
+            throw ValidationError("--to names the file of the key, or the file beside it for what the key has signed. Name another file.")
         }
+    }
+
+    /// The end of the name of the file beside the keys that has what they have signed.
+    private static let memorySuffix = ".signed"
+
+    /// Returns the path to which a path leads. The file may not exist yet.
+    private static func place(_ path: String) -> String {
+        if let found = path.resolvedPath { return found }
+        guard let slash = path.lastIndex(of: "/") else { return (".".resolvedPath ?? ".") + "/" + path }
+        return (String(path[...slash]).resolvedPath ?? String(path[..<slash])) + path[slash...]
     }
 
     /// Signs a store with the keys of a file. A file beside them remembers the last tree of each store.
     static func sign(_ store: String, with path: String) throws -> SignedNote {
         let keys = try read(path)
-        let folder = path.resolvedPath.flatMap { file in file.lastIndex(of: "/").map { String(file[...$0]) } }
+        let file = place(path)
+        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
         var status = stat()
-        guard let file = path.resolvedPath, let folder, stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            access(folder, W_OK) == 0
-        else {
+        // A memory that exists is never ignored. If it cannot be updated, nothing is signed.
+        let isRemembered = access(file + memorySuffix, F_OK) == 0
+        guard isRemembered || stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(folder, W_OK) == 0 else {
             Terminal.error(
                 "cambium: No file beside '\(path)' can remember what the key has signed. Sign no other copy of the store with it.")
             return try Store.sign(at: store, with: keys)
         }
-        return try Store.sign(at: store, with: keys, memory: file + ".signed")
+        return try Store.sign(at: store, with: keys, memory: file + memorySuffix)
     }
 
     /// Makes a key in a new file, and returns its public key.

@@ -2,12 +2,15 @@ package import CambiumModel
 
 /// Methods that read or replace small files as a whole.
 extension Volume {
+    /// The maximum number of bytes of a small file.
+    package static var smallByteCountMax: Int { 1 << 20 }
+
     /// Returns all bytes of a small file of at most 1 MiB.
     package func bytes(of path: String) throws(CambiumError) -> [UInt8] {
         let file = try open(path, .read)
         defer { file.close() }
         let byteCount = try file.byteCount()
-        guard byteCount <= 1 << 20 else {
+        guard byteCount <= Self.smallByteCountMax else {
             throw CambiumError(
                 .corrupted, "The file is larger than 1 MiB, so it is not a file of a store. Restore it from a backup.",
                 place: .init(file: path))

@@ -11,8 +11,8 @@ package struct LogCopy {
 
     /// The last segment that was copied, and whether it was sealed.
     private var last = (segment: TransactionNumber.none, isSealed: false)
-    /// Whether the segment with the end of the log was copied with all of its bytes, because another segment already followed it.
-    private var isEnded = false
+    /// The segment with the end of the log, if it was copied with all of its bytes because another segment already followed it.
+    private var ended: TransactionNumber?
     /// The segments that were copied, and the last transaction of the sealed ones. A segment that begins at or before that transaction is
     /// not copied, because the sealed segments already contain its transactions.
     private(set) var copied: (segments: [TransactionNumber], end: TransactionNumber) = ([], .none)
@@ -87,7 +87,8 @@ package struct LogCopy {
     private mutating func copySegmentsOnce(upTo tail: LogReader.SegmentTail) throws -> [TransactionNumber]? {
         let all = try source.segments()
         let listed = all.filter { $0 <= tail.header.firstTransaction }
-        isEnded = try all.dropFirst(listed.count).first.map { try hasWholeHeader($0) } ?? false
+        let isEnded = try all.dropFirst(listed.count).first.map { try hasWholeHeader($0) } ?? false
+        ended = isEnded ? tail.header.firstTransaction : nil
         for segment in listed where segment > copied.end {
             try copySegment(segment, byteCount: segment == tail.header.firstTransaction && !isEnded ? tail.position : nil)
         }
@@ -169,10 +170,10 @@ package struct LogCopy {
     /// sealed or ended after the end of the log was determined, because such a segment is copied completely.
     private func laterNumbersWithFile() throws(CambiumError) -> [TransactionNumber] {
         var numbers: [TransactionNumber] = []
-        guard copied.end > lastTransaction || isEnded else { return numbers }
-        for segment in copied.segments where segment <= max(copied.end, lastTransaction) {
+        guard copied.end > lastTransaction || ended != nil else { return numbers }
+        for segment in copied.segments where segment <= copied.end || segment == ended {
             var reader = try SegmentReader(target, path: LogFileName.path(segment, .segment))
-            if let end = reader.sealedEnd, end <= lastTransaction { continue }
+            guard segment == ended || reader.sealedEnd.map({ $0 > lastTransaction }) == true else { continue }
             reader.skip(to: lastTransaction.next)
             while let records = try reader.nextFrame() {
                 for record in records where record.number > lastTransaction {

@@ -163,8 +163,8 @@ extension AttributeColumn {
 package struct AssignedValue: Sendable {
     package enum Content: Sendable {
         case value(Value)
-        /// The bytes of a column, whose type the schema states.
-        case stored(StoredForm)
+        /// The bytes of a column, whose type the schema states. The width is 0 if the values differ in length.
+        case stored(StoredForm, width: Int)
         case null
     }
 
@@ -181,7 +181,7 @@ package struct AssignedValue: Sendable {
         switch content {
         case .null: .null
         case .value(let value): value == .null || StoredForm(value, type: type) != nil ? value : nil
-        case .stored(let form): Value(stored: form, type: type)
+        case .stored(let form, let width): width == type.byteCount ?? 0 ? Value(stored: form, type: type) : nil
         }
     }
 
@@ -238,9 +238,9 @@ package struct AssignedValue: Sendable {
         let presence = try reader.readByte()
         guard presence <= 1 else { throw .invalid("a value that is neither present nor null", offset: offset) }
         if presence == 0 { return .null }
-        if width == 0 { return .stored(.bytes(Array(try reader.readBlob("value")))) }
+        if width == 0 { return .stored(.bytes(Array(try reader.readBlob("value"))), width: 0) }
         let bytes = try reader.readBytes(width)
         func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
-        return .stored(.fixed(word(bytes.prefix(8)), word(bytes.dropFirst(8))))
+        return .stored(.fixed(word(bytes.prefix(8)), word(bytes.dropFirst(8))), width: width)
     }
 }

@@ -115,7 +115,7 @@ public struct HistoryEntry: Sendable {
 }
 
 /// Makes the rows of a history from the difference of one object.
-struct HistoryRows {
+package struct HistoryRows {
     /// The schema at the end of the history, whose names the rows have.
     let latest: Schema
     /// The names of the properties to show; empty for all properties.
@@ -167,7 +167,10 @@ struct HistoryRows {
     }
 
     /// Returns a name for a property that a migration has removed. If another property has its name now, the rows must differ.
-    private func nameOfRemoved(_ name: String, _ root: EntityNumber) -> String { hasProperty(name, root) ? "\(name) (removed)" : name }
+    private func nameOfRemoved(_ name: String, _ root: EntityNumber) -> String { hasProperty(name, root) ? name + Self.removed : name }
+
+    /// The end of the name of a removed property whose name another property has.
+    package static let removed = " (removed)"
 
     /// Returns whether a property is shown. A wanted name means the property that has it now. If no property has the name now, it means
     /// each property that had it at the time of the change.
@@ -179,9 +182,15 @@ struct HistoryRows {
     /// Returns whether one of the properties of an entity is shown. The entity may be that of an earlier moment.
     private func hasShownProperty(_ entity: Entity) -> Bool {
         let root = entity.root
-        return properties.isEmpty
-            || entity.attributes.contains { isShown(latest.attribute($0.number, ofRoot: root)?.name ?? $0.name, $0.name, root) }
-            || entity.relationships.contains { isShown(latest.relationship($0.number, ofRoot: root)?.name ?? $0.name, $0.name, root) }
+        if properties.isEmpty { return true }
+        return entity.attributes.contains { attribute in
+            let name = latest.attribute(attribute.number, ofRoot: root)?.name
+            return isShown(name ?? nameOfRemoved(attribute.name, root), attribute.name, root)
+        }
+            || entity.relationships.contains { relationship in
+                let name = latest.relationship(relationship.number, ofRoot: root)?.name
+                return isShown(name ?? nameOfRemoved(relationship.name, root), relationship.name, root)
+            }
     }
 
     private func hasProperty(_ name: String, _ root: EntityNumber) -> Bool {
@@ -194,12 +203,12 @@ struct HistoryRows {
         if old.name != new.name, properties.isEmpty { changes.append(.renamed(.entity, from: old.name, to: new.name)) }
         for attribute in new.attributes {
             guard let former = old.attribute(attribute.number), former.name != attribute.name else { continue }
-            let name = latest.attribute(attribute.number, ofRoot: id.root)?.name ?? attribute.name
+            let name = latest.attribute(attribute.number, ofRoot: id.root)?.name ?? nameOfRemoved(attribute.name, id.root)
             if isShown(name, former.name, id.root) { changes.append(.renamed(.attribute, from: former.name, to: attribute.name)) }
         }
         for relationship in new.relationships {
             guard let former = old.relationship(relationship.number), former.name != relationship.name else { continue }
-            let name = latest.relationship(relationship.number, ofRoot: id.root)?.name ?? relationship.name
+            let name = latest.relationship(relationship.number, ofRoot: id.root)?.name ?? nameOfRemoved(relationship.name, id.root)
             if isShown(name, former.name, id.root) { changes.append(.renamed(.relationship, from: former.name, to: relationship.name)) }
         }
         return changes

@@ -104,8 +104,8 @@ struct ObjectLifeline {
                 }
                 return try examine(number)
             } catch is ObjectTouches.Mistrust {
+                // Without the index, the next attempt reads the graph.
                 (touches, births) = (nil, nil)
-                try readGraph()
             } catch let error as CambiumError where error.code == .notFound || error.code == .expired {
                 // A compaction may have retired transactions in the meantime.
                 let known = oldest
@@ -117,7 +117,6 @@ struct ObjectLifeline {
                     end = requestedFirst < oldest ? .retired : .range
                     break
                 }
-                try readGraph()
             }
         }
         return nil

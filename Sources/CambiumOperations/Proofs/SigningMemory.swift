@@ -12,14 +12,27 @@ struct SigningMemory {
     private let name: String
     private var trees: [String: (size: UInt64, root: TreeHash)] = [:]
 
-    private static let byteCountMax = 1 << 24
+    /// The time for which a process waits while another one signs with the keys.
+    private static let waitMax = Duration.seconds(10)
+
+    /// Locks the file.
+    static func lock(_ folder: any Volume, _ name: String) throws(CambiumError) -> any VolumeLock {
+        do throws(CambiumError) {
+            return try folder.lock(name + ".lock", waitingUpTo: waitMax)
+        } catch {
+            guard error.code == .locked else { throw error }
+            throw CambiumError(
+                .locked, "Another process signs with the keys. Repeat the command when it has ended.",
+                place: .init(file: "\(folder.name)/\(name)"), underlying: error)
+        }
+    }
 
     /// Reads the file, if it exists. The caller holds the lock.
     init(_ volume: any Volume, _ name: String) throws(CambiumError) {
         (self.volume, self.name) = (volume, name)
         guard try volume.exists(name) else { return }
         let bytes = try volume.bytes(of: name)
-        guard bytes.count <= Self.byteCountMax, bytes.isEmpty || bytes.last == UInt8(ascii: "\n") else { throw corrupted }
+        guard bytes.isEmpty || bytes.last == UInt8(ascii: "\n") else { throw corrupted }
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let words = String(decoding: line, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false).map(String.init)
             guard words.count == 3, words[0].utf8.count == 32, let size = UInt64(words[1]), let root = TreeHash(hex: words[2]) else {
@@ -42,7 +55,11 @@ struct SigningMemory {
     mutating func remember(_ size: UInt64, _ root: TreeHash, of store: [UInt8]) throws(CambiumError) {
         trees[HexText.encode(store)] = (size, root)
         let lines = trees.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.size) \($0.value.root)\n" }
-        try volume.replace(name, Array(lines.joined().utf8))
+        let bytes = Array(lines.joined().utf8)
+        guard bytes.count <= SystemVolume.smallByteCountMax else {
+            throw CambiumError(.limitExceeded, "The keys have signed \(lines.count) stores. Make a new file of keys for the others.")
+        }
+        try volume.replace(name, bytes)
         try volume.syncDirectory("")
     }
 }

@@ -57,7 +57,8 @@ extension Store {
         }
         guard let (record, piece) = try settingRecord(object, name, graph.provenance(of: place), reader), let commitment = piece.commitment
         else { throw try unstated() }
-        let (schemaRecord, names, stated) = try schemaRecord(name, reader, upTo: record.number)
+        let (schemaRecord, names, stated) = try schemaRecord(
+            name, reader, upTo: record.number, isLast: graph.schemaTransaction <= record.number)
         // A migration may have changed the type since then. The proof states the value with its former type.
         guard let set = try object.value(piece.piece, stated), stated.type.converted(set.value, to: name.type) == value else {
             throw try unstated()
@@ -108,11 +109,12 @@ extension Store {
     private static let wholeLog =
         "Make a store with all changes from the archive: 'cambium restore STORE COPY --archive DIRECTORY'. Prove the value there."
 
-    /// Returns a transaction up to `last` whose schema has the names and the type of an attribute: usually the first one. If the attribute
-    /// or its entity had other names then, returns the first transaction with its type, and these names. If it had other types, too,
-    /// returns the last transaction with the attribute.
+    /// Returns a transaction up to `last` whose schema has the type that an attribute had at `last`: usually the first one. If there are
+    /// several, prefers one with the names of `name`.
+    ///
+    /// - Parameter isLast: whether no transaction after `last` changed the schema, so that `name` has the type of that time.
     private static func schemaRecord(
-        _ name: AttributeName, _ reader: LogReader, upTo last: TransactionNumber
+        _ name: AttributeName, _ reader: LogReader, upTo last: TransactionNumber, isLast: Bool
     ) throws -> (LogRecord, PieceOpening, AttributeName) {
         struct End: Error {}
         func stated(in piece: PayloadPiece) throws -> AttributeName? {
@@ -124,8 +126,9 @@ extension Store {
                 if case .redacted = record.payload {
                     isRetired = true
                 } else if let piece = try record.opening({ try stated(in: $0) != nil }), let own = try stated(in: piece.piece) {
-                    if found.map({ $0.2.type != name.type }) ?? true || own == name { found = (record, piece, own) }
-                    if own == name { throw End() }
+                    let isOther = found.map { $0.2.type != own.type } ?? true
+                    if isOther || own.entityName == name.entityName && own.name == name.name { found = (record, piece, own) }
+                    if isLast, own == name { throw End() }
                 }
                 if record.number >= last { throw End() }
             }

@@ -47,9 +47,6 @@ extension Store {
         }
         // Throws if there is no store, before the file of the lock is made.
         let id = try StoreSettings.read(volume).store
-        let memoryLock = try memory.map { try $0.folder.lock($0.name + ".lock") }
-        defer { memoryLock?.unlock() }
-        var known = try memory.map { try SigningMemory($0.folder, $0.name) }
         let lock = try volume.lock(SigningFile.lock)
         defer { lock.unlock() }
         var log = try LogReader.rereading(volume) { try TiledLog($0, TileFiles(volume, .cache)) }
@@ -61,6 +58,9 @@ extension Store {
                         + "transactions does not continue it. The log was rewritten, or is an older copy. Nothing was signed.")
             }
         }
+        let memoryLock = try memory.map(SigningMemory.lock)
+        defer { memoryLock?.unlock() }
+        var known = try memory.map { try SigningMemory($0.folder, $0.name) }
         if let last = known?.tree(of: id) {
             guard last.size <= log.size, try log.root(ofFirst: last.size) == last.root else {
                 throw CambiumError(
