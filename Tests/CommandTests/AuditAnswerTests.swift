@@ -138,7 +138,7 @@ import Testing
         let before = try run(place, "export s").output
         for line in ["link s O/1 parts P/1", "insert s P n=new o=O/1", "revert s O/1 4"] { _ = try run(place, line) }
         let after = try run(place, "export s").output
-        #expect(after.hasPrefix(before.dropLast(1)) || after.contains(#""favs":["P/1"]"#) && after.contains(#""_id":"P/2""#), "\(after)")
+        #expect(before.split(separator: "\n").allSatisfy { after.contains($0) } && after.contains(#""_id":"P/2""#), "\(before)\(after)")
         #expect(try run(place, "verify s").output.hasPrefix("Sound"))
     }
 
@@ -194,7 +194,7 @@ import Testing
         let outcome = try place.run("report", "s", "--to", "r.html")
         #expect(outcome.code == 1, "\(outcome)")
         let page = String(decoding: try place.bytes(of: "r.html"), as: UTF8.self)
-        #expect(page.contains("is corrupt") || page.contains("corrupt"), "\(page.suffix(2000))")
+        #expect(page.contains("Everything up to transaction 3 is intact") && page.contains("<dt>Transactions</dt><dd>3</dd>"))
     }
 
     @Test func `a report of a store with corrupt retired transactions, or up to a moment after a corrupt one, has a page`() throws {
